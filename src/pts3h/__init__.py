@@ -1,0 +1,34 @@
+"""Learn short binary codes from a few known pairs, and search with them.
+
+The public names are the ones in ``__all__``; everything else may move. They are loaded on first use, so that
+``import pts3h`` costs nothing and codes can be packed and searched without importing torch.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .codes import hamming, pack, unpack
+    from .errors import UserError
+
+__version__ = "0.1.0"
+__all__ = ["UserError", "hamming", "pack", "unpack"]
+
+_HOME = {
+    "UserError": "errors",
+    "hamming": "codes",
+    "pack": "codes",
+    "unpack": "codes",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'pts3h' has no attribute {name!r}")
+    value = getattr(import_module(f".{_HOME[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])
