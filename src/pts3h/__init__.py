@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .codes import hamming, pack, unpack
     from .errors import UserError
+    from .index import open_index
 
 __version__ = "0.1.0"
-__all__ = ["UserError", "hamming", "pack", "unpack"]
+__all__ = ["UserError", "hamming", "open_index", "pack", "unpack"]
 
 _HOME = {
     "UserError": "errors",
     "hamming": "codes",
+    "open_index": "index",
     "pack": "codes",
     "unpack": "codes",
 }

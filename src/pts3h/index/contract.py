@@ -1,0 +1,306 @@
+"""What every index does, whichever engine holds the codes.
+
+The public methods here check their input and then call the engine's ``_add``, ``_remove``, ... An engine
+therefore sees only clean values, and a mistake reads the same on every engine.
+
+An index holds ids of one kind, decided by the first ``add``: 64-bit integers, ordered as numbers, or text,
+ordered by Unicode code point (Python's own order, which is also the byte order of UTF-8).
+"""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..codes import Codes, check_codes
+from ..errors import UserError
+from .filters import Filter, check_key, parse_where
+
+Id = int | str
+IdKind = Literal["int", "text"]
+Meta = dict[str, Any]
+
+MAX_ID_BYTES = 4096
+SCAN_BATCH = 16_384
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """What one query found: plain values in parallel, ordered by (distance, id)."""
+
+    ids: list[Any] = field(default_factory=list)
+    distances: list[int] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __iter__(self) -> Iterator[tuple[Any, int]]:
+        return iter(zip(self.ids, self.distances, strict=True))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Item:
+    """One stored item: its id, its packed code (bytes,) and its metadata."""
+
+    id: Id
+    code: Codes
+    meta: Meta
+
+
+class Index(ABC):
+    """Codes under ids, searched by Hamming distance.
+
+    Attributes:
+        bits: length of every code.
+        model: fingerprint of the model that made the codes, or None where nobody said.
+    """
+
+    bits: int
+    model: str | None
+    _closed = False
+
+    def add(
+        self, ids: Iterable[Id], codes: ArrayLike, meta: Iterable[Mapping[str, Any] | None] | None = None
+    ) -> None:
+        """Store codes under ids; an id that is already there is replaced, its metadata too.
+
+        When this returns, the items are durable. When it raises, none of them was added.
+
+        Args:
+            ids: n different ids, all integers or all text.
+            codes: (n, bytes) packed codes.
+            meta: for each item a dict of JSON values, or None. Its text, numbers and booleans can be filtered on.
+        """
+        self._check_open()
+        clean_ids = check_ids(ids, distinct=True)
+        clean_codes = check_codes(codes, self.bits)
+        if clean_codes.ndim != 2 or len(clean_codes) != len(clean_ids):
+            shape = clean_codes.shape
+            raise UserError(f"add needs one code for each id, got {len(clean_ids)} ids and codes of shape {shape}")
+        clean_meta = check_meta(meta, len(clean_ids))
+        if clean_ids:
+            self._add(clean_ids, clean_codes, clean_meta)
+
+    def remove(self, ids: Iterable[Id]) -> None:
+        """Take items out; ids that are not there are ignored."""
+        self._check_open()
+        clean_ids = check_ids(ids)
+        if clean_ids:
+            self._remove(clean_ids)
+
+    def search(self, codes: ArrayLike, k: int = 10, where: Mapping[str, Any] | None = None) -> list[Hits]:
+        """The k nearest items of each query, fewer where there are fewer.
+
+        Args:
+            codes: (q, bytes) packed codes, or one code (bytes,), which counts as one query.
+            k: how many to return.
+            where: which items count, see :mod:`pts3h.index.filters`.
+        """
+        self._check_open()
+        return self._search(self._queries(codes), check_k(k), parse_where(where))
+
+    def within(self, codes: ArrayLike, radius: int, where: Mapping[str, Any] | None = None) -> list[Hits]:
+        """All items at Hamming distance ``radius`` or less of each query. Arguments as in :meth:`search`."""
+        self._check_open()
+        return self._within(self._queries(codes), check_radius(radius, self.bits), parse_where(where))
+
+    def get(self, ids: Iterable[Id]) -> list[Item | None]:
+        """The items under these ids, in the order asked, None where there is none."""
+        self._check_open()
+        clean_ids = check_ids(ids)
+        return self._get(clean_ids) if clean_ids else []
+
+    def scan(self, batch: int = SCAN_BATCH) -> Iterator[tuple[list[Any], Codes]]:
+        """All ids with their codes (n, bytes), in batches of at most ``batch``, in no particular order."""
+        self._check_open()
+        return self._scan(_whole(batch, "batch", 1))
+
+    @property
+    def count(self) -> int:
+        """How many items there are."""
+        self._check_open()
+        return self._count()
+
+    def __len__(self) -> int:
+        return self.count
+
+    def close(self) -> None:
+        """Let go of files and connections. Closing twice is fine."""
+        if not self._closed:
+            self._closed = True
+            self._close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _queries(self, codes: ArrayLike) -> Codes:
+        queries = np.atleast_2d(check_codes(codes, self.bits))
+        if queries.ndim != 2:
+            raise UserError(f"queries must be (q, bytes) or one code (bytes,), got shape {queries.shape}")
+        return queries
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise UserError("the index is closed; open it again with open_index")
+
+    # What an engine writes. Lists are never empty, codes are (n, bytes), where is a parsed filter or None.
+
+    @abstractmethod
+    def _add(self, ids: list[Any], codes: Codes, meta: list[Meta]) -> None: ...
+
+    @abstractmethod
+    def _remove(self, ids: list[Any]) -> None: ...
+
+    @abstractmethod
+    def _search(self, queries: Codes, k: int, where: Filter | None) -> list[Hits]: ...
+
+    @abstractmethod
+    def _within(self, queries: Codes, radius: int, where: Filter | None) -> list[Hits]: ...
+
+    @abstractmethod
+    def _get(self, ids: list[Any]) -> list[Item | None]: ...
+
+    @abstractmethod
+    def _scan(self, batch: int) -> Iterator[tuple[list[Any], Codes]]: ...
+
+    @abstractmethod
+    def _count(self) -> int: ...
+
+    @abstractmethod
+    def _close(self) -> None: ...
+
+
+def check_ids(ids: Iterable[Id], *, distinct: bool = False) -> list[Any]:
+    """Return ids as a list of plain int or plain str, all of one kind, else raise."""
+    if isinstance(ids, (str, bytes, int)) or not isinstance(ids, Iterable):
+        raise UserError(f"ids must be a list of integers or of text, got {ids!r}")
+    if isinstance(ids, np.ndarray):
+        if ids.ndim != 1:
+            raise UserError(f"ids must be one-dimensional, got shape {ids.shape}")
+        clean: list[Any] = ids.tolist()
+    else:
+        clean = [one.item() if isinstance(one, np.generic) else one for one in ids]
+    kinds = set(map(type, clean))
+    if kinds == {int}:
+        low, high = min(clean), max(clean)
+        if low < -(2**63) or high >= 2**63:
+            raise UserError(f"integer ids must fit in 64 bits, got {low if low < -(2**63) else high}")
+    elif kinds == {str}:
+        for one in clean:
+            _check_text_id(one)
+    elif kinds:
+        strange = next((one for one in clean if type(one) not in (int, str)), None)
+        shown = f"got {strange!r}" if strange is not None else "got both"
+        raise UserError(f"ids must be all integers or all text, {shown}")
+    if distinct and len(set(clean)) != len(clean):
+        seen: set[Id] = set()
+        twice = next(one for one in clean if one in seen or seen.add(one))  # type: ignore[func-returns-value]
+        raise UserError(f"id {twice!r} is given twice in one add; keep one of them")
+    return clean
+
+
+def _check_text_id(text: str) -> None:
+    try:
+        size = len(text) if text.isascii() else len(text.encode())
+    except UnicodeEncodeError:
+        raise UserError(f"id {text!r} is not valid Unicode text") from None
+    if not 1 <= size <= MAX_ID_BYTES or "\0" in text:
+        raise UserError(f"text ids have 1 to {MAX_ID_BYTES} bytes of UTF-8 and no NUL, got {text[:40]!r}")
+
+
+def kind_of(ids: Sequence[Id]) -> IdKind:
+    """The kind of a checked, non-empty list of ids."""
+    return "text" if isinstance(ids[0], str) else "int"
+
+
+def check_kind(given: IdKind, held: IdKind | None) -> None:
+    """Raise if ids of kind ``given`` cannot be in an index that holds ids of kind ``held``."""
+    names = {"int": "integers", "text": "text"}
+    if held is not None and given != held:
+        raise UserError(f"this index has ids that are {names[held]}, got ids that are {names[given]}")
+
+
+def check_model(held: str | None, given: str | None, address: object) -> None:
+    """Raise if the codes in an index come from another model than the one at hand; None is 'nobody said'."""
+    if held is not None and given is not None and held != given:
+        raise UserError(
+            f"the index {address} was made by another model ({held[:12]}, not {given[:12]}): their codes cannot "
+            "be compared; open it with that model, or index again into a new place"
+        )
+
+
+def check_held_bits(held: int, given: int | None, address: object) -> None:
+    """Raise if an index of ``held`` bits is opened as one of ``given`` bits."""
+    if given is not None and held != given:
+        raise UserError(f"the index {address} holds codes of {held} bits, not {given}; open it without bits=")
+
+
+def check_meta(meta: Iterable[Mapping[str, Any] | None] | None, n: int) -> list[Meta]:
+    """Return one plain dict for each of n items, else raise."""
+    if meta is None:
+        return [{}] * n
+    if isinstance(meta, (Mapping, str)) or not isinstance(meta, Iterable):
+        raise UserError(f"meta must be a list with a dict (or None) for each item, got {type(meta).__name__}")
+    rows = [{} if row is None else row for row in meta]
+    if len(rows) != n:
+        raise UserError(f"add needs one meta dict for each id, got {n} ids and {len(rows)} dicts")
+    clean: list[Meta] = []
+    for row in rows:
+        if not isinstance(row, Mapping):
+            raise UserError(f"meta must be a dict (or None) for each item, got {row!r}")
+        clean.append({check_key(key): _plain(value, key) for key, value in row.items()})
+    return clean
+
+
+def _plain(value: Any, key: str) -> Any:
+    """``value`` as JSON can hold it exactly, numpy scalars made plain."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise UserError(f"meta {key!r} is not valid Unicode text: {value!r}") from None
+        if "\0" in value:
+            raise UserError(f"meta {key!r} has a NUL character in it: {value!r}")
+        return value
+    if isinstance(value, int) and -(2**63) <= value < 2**63:
+        return int(value)
+    if isinstance(value, float) and math.isfinite(value):
+        return float(value)
+    if isinstance(value, (list, tuple)):
+        return [_plain(part, key) for part in value]
+    if isinstance(value, Mapping) and all(isinstance(name, str) for name in value):
+        return {name: _plain(part, key) for name, part in value.items()}
+    raise UserError(f"meta {key!r} must be text, a finite number of 64 bits, true, false, null, or lists and dicts "
+                    f"of these, got {value!r}")
+
+
+def check_k(k: int) -> int:
+    """Return ``k`` if so many nearest items can be asked for, else raise."""
+    return _whole(k, "k", 1)
+
+
+def check_radius(radius: int, bits: int) -> int:
+    """Return ``radius`` if it is a Hamming distance codes of ``bits`` bits can have, else raise."""
+    return _whole(radius, "radius", 0, bits)
+
+
+def _whole(value: int, name: str, low: int, high: int | None = None) -> int:
+    known = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not known or value < low or (high is not None and value > high):
+        limits = f"of {low} or more" if high is None else f"from {low} to {high}"
+        raise UserError(f"{name} must be a whole number {limits}, got {value!r}")
+    return int(value)

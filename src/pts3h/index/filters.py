@@ -1,0 +1,178 @@
+"""``where``: a small, safe filter on metadata, the same on every engine.
+
+    {"colour": "red"}                                   equal
+    {"price": {">=": 5, "<": 100}}                      ranges; several conditions must all hold
+    {"tag": {"in": ["a", "b"]}}                         one of several
+    {"colour": {"!=": "red"}}                           the same as {"not": {"colour": "red"}}
+    {"or": [{"colour": "red"}, {"price": {"<": 5}}]}    any of them; likewise "and": [...], "not": {...}
+    {"colour": "red", "price": 5}                       several keys must all hold
+
+Exactly: every condition is true or false, never unknown. A comparison is true only where the item has the key,
+the value is of the same kind as the one asked for (text, number, boolean), and the comparison holds: numbers by
+value (1 equals 1.0), text by code point. It is false for a missing key, null, lists, dicts and values of another
+kind. "!=" and "not" are plain opposites, so they are true there.
+
+:func:`parse_where` turns the dict into the small tree below; engines compile the tree with bound parameters.
+:func:`matches` is its meaning in Python.
+"""
+
+import math
+import operator
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from ..errors import UserError
+
+Scalar = str | int | float | bool
+Kind = Literal["text", "number", "boolean"]
+Operator = Literal["==", "<", "<=", ">", ">="]
+
+MAX_DEPTH = 32
+MAX_KEY = 200
+_COMPARE = {"==": operator.eq, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+_WORDS = ("and", "or", "not")
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """The item's ``key`` has the kind of ``value`` and stands to it as ``op`` says. Booleans have only ``==``."""
+
+    key: str
+    op: Operator
+    value: Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """The item's ``key`` equals one of ``values``, which may be of several kinds. Without values: never."""
+
+    key: str
+    values: tuple[Scalar, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    """All of one or more parts."""
+
+    parts: tuple["Filter", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    """Any of one or more parts."""
+
+    parts: tuple["Filter", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """The opposite of a part."""
+
+    part: "Filter"
+
+
+Filter = Compare | OneOf | And | Or | Not
+
+
+def kind(value: Any) -> Kind | None:
+    """Which kind of comparable value this is, None for what never matches (null, lists, dicts)."""
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, (int, float)):
+        return "number"
+    return "text" if isinstance(value, str) else None
+
+
+def parse_where(where: Mapping[str, Any] | None) -> Filter | None:
+    """Check the dict and turn it into a tree; None stays None, which is every item."""
+    return None if where is None else _parse(where, 0)
+
+
+def _parse(where: Any, depth: int) -> Filter:
+    if depth > MAX_DEPTH:
+        raise UserError(f"where is nested more than {MAX_DEPTH} deep; write it flatter")
+    if not isinstance(where, Mapping):
+        raise UserError(f"where must be a dict such as {{'colour': 'red'}}, got {where!r}")
+    if not where:
+        raise UserError("where is an empty dict; leave it out to take every item")
+    parts: list[Filter] = []
+    for key, asked in where.items():
+        if key == "not":
+            parts.append(Not(_parse(asked, depth + 1)))
+        elif key in ("and", "or"):
+            if not isinstance(asked, (list, tuple)) or not asked:
+                raise UserError(f"where: {key!r} needs a list of one or more filters, got {asked!r}")
+            inner = tuple(_parse(part, depth + 1) for part in asked)
+            parts.append(And(inner) if key == "and" else Or(inner))
+        elif isinstance(asked, Mapping):
+            if not asked:
+                raise UserError(f"where: {key!r} has an empty dict; write {{{key!r}: {{'<': 5}}}} or a value")
+            parts.extend(_condition(check_key(key), op, value) for op, value in asked.items())
+        else:
+            parts.append(Compare(check_key(key), "==", _scalar(key, asked)))
+    return parts[0] if len(parts) == 1 else And(tuple(parts))
+
+
+def _condition(key: str, op: str, value: Any) -> Filter:
+    if op == "in":
+        if not isinstance(value, (list, tuple, set, frozenset, np.ndarray)):
+            raise UserError(f"where: 'in' of {key!r} needs a list of values, got {value!r}")
+        return OneOf(key, tuple(_scalar(key, one) for one in value))
+    if op == "!=":
+        return Not(Compare(key, "==", _scalar(key, value)))
+    if op not in _COMPARE:
+        raise UserError(f"where: {key!r} has the unknown operator {op!r}; use ==, !=, <, <=, >, >= or in")
+    scalar = _scalar(key, value)
+    if isinstance(scalar, bool) and op != "==":
+        raise UserError(f"where: {key!r} compares true or false with {op!r}; use == or !=")
+    return Compare(key, op, scalar)  # type: ignore[arg-type]
+
+
+def _scalar(key: str, value: Any) -> Scalar:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, (bool, str)):
+        if isinstance(value, str) and ("\0" in value or not _encodes(value)):
+            raise UserError(f"where: {key!r} is compared with text that is not valid: {value!r}")
+        return value
+    if isinstance(value, int) and -(2**63) <= value < 2**63:
+        return int(value)
+    if isinstance(value, float) and math.isfinite(value):
+        return float(value)
+    raise UserError(f"where: {key!r} can be compared with text, a finite number of 64 bits, true or false, "
+                    f"not with {value!r}")
+
+
+def _encodes(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def check_key(key: Any) -> str:
+    """Return ``key`` if it can name metadata on every engine, else raise."""
+    usable = isinstance(key, str) and 1 <= len(key) <= MAX_KEY and key not in _WORDS
+    if not usable or not key.isprintable() or '"' in key or "\\" in key:
+        raise UserError(f"metadata keys are 1 to {MAX_KEY} printable characters without quotes or backslashes, "
+                        f"and not 'and', 'or' or 'not'; got {key!r}")
+    return str(key)
+
+
+def matches(where: Filter, meta: Mapping[str, Any]) -> bool:
+    """Whether an item with this metadata passes."""
+    match where:
+        case Compare(key, op, value):
+            return kind(meta.get(key)) == kind(value) and bool(_COMPARE[op](meta[key], value))
+        case OneOf(key, values):
+            return any(matches(Compare(key, "==", value), meta) for value in values)
+        case And(parts):
+            return all(matches(part, meta) for part in parts)
+        case Or(parts):
+            return any(matches(part, meta) for part in parts)
+        case Not(part):
+            return not matches(part, meta)
