@@ -1,8 +1,8 @@
 """One suite for every engine, against a brute-force oracle in numpy and Python.
 
 An engine's test file subclasses :class:`ContractSuite` and gives the fixture ``engine``, an object with
-``create(bits, model=None)`` (a new, empty index) and ``reopen(index, bits=None, model=None)`` (close it and open
-the same place again). ``examples`` says how many random histories hypothesis tries at each width.
+``create(bits, model=None)`` (a new, empty index) and ``reopen(index, bits=None, model=None)`` (close it and
+open the same place again). ``examples`` says how many random histories hypothesis tries at each width.
 """
 
 import numpy as np
@@ -60,7 +60,7 @@ WHERES = [
 
 
 def random_codes(rng, n, bits, spread=None):
-    """n packed codes; with ``spread``, each flips a few bits of one code, so that distances tie and repeat."""
+    """n packed codes; with ``spread``, each flips a few bits of one code, so that distances tie."""
     if spread is None:
         signs = rng.random((n, bits)) < 0.5
     else:
@@ -190,8 +190,10 @@ class ContractSuite:
         with engine.create(32) as index:
             index.add(ids, codes, meta=metas)
             for where in WHERES:
-                assert as_pairs(index.search(codes[:2], 7, where)) == oracle.search(codes[:2], 7, where), where
-                assert as_pairs(index.within(codes[:2], 16, where)) == oracle.within(codes[:2], 16, where), where
+                found, expected = index.search(codes[:2], 7, where), oracle.search(codes[:2], 7, where)
+                assert as_pairs(found) == expected, where
+                found, expected = index.within(codes[:2], 16, where), oracle.within(codes[:2], 16, where)
+                assert as_pairs(found) == expected, where
 
     def test_replacing_and_removing_take_the_metadata_along(self, engine):
         codes = random_codes(np.random.default_rng(0), 2, 64)

@@ -74,14 +74,14 @@ class Index(ABC):
         Args:
             ids: n different ids, all integers or all text.
             codes: (n, bytes) packed codes.
-            meta: for each item a dict of JSON values, or None. Its text, numbers and booleans can be filtered on.
+            meta: for each item a dict of JSON values, or None. Text, numbers and booleans can be filtered on.
         """
         self._check_open()
         clean_ids = check_ids(ids, distinct=True)
         clean_codes = check_codes(codes, self.bits)
         if clean_codes.ndim != 2 or len(clean_codes) != len(clean_ids):
             shape = clean_codes.shape
-            raise UserError(f"add needs one code for each id, got {len(clean_ids)} ids and codes of shape {shape}")
+            raise UserError(f"add needs one code for each id, got {len(clean_ids)} ids and codes {shape}")
         clean_meta = check_meta(meta, len(clean_ids))
         if clean_ids:
             self._add(clean_ids, clean_codes, clean_meta)
@@ -234,8 +234,8 @@ def check_model(held: str | None, given: str | None, address: object) -> None:
     """Raise if the codes in an index come from another model than the one at hand; None is 'nobody said'."""
     if held is not None and given is not None and held != given:
         raise UserError(
-            f"the index {address} was made by another model ({held[:12]}, not {given[:12]}): their codes cannot "
-            "be compared; open it with that model, or index again into a new place"
+            f"the index {address} was made by another model ({held[:12]}, not {given[:12]}): their codes "
+            "cannot be compared; open it with that model, or index again into a new place"
         )
 
 
@@ -284,8 +284,8 @@ def _plain(value: Any, key: str) -> Any:
         return [_plain(part, key) for part in value]
     if isinstance(value, Mapping) and all(isinstance(name, str) for name in value):
         return {name: _plain(part, key) for name, part in value.items()}
-    raise UserError(f"meta {key!r} must be text, a finite number of 64 bits, true, false, null, or lists and dicts "
-                    f"of these, got {value!r}")
+    raise UserError(f"meta {key!r} must be text, a finite number of 64 bits, true, false, null, or lists and "
+                    f"dicts of these, got {value!r}")
 
 
 def check_k(k: int) -> int:

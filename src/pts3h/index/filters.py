@@ -7,10 +7,10 @@
     {"or": [{"colour": "red"}, {"price": {"<": 5}}]}    any of them; likewise "and": [...], "not": {...}
     {"colour": "red", "price": 5}                       several keys must all hold
 
-Exactly: every condition is true or false, never unknown. A comparison is true only where the item has the key,
-the value is of the same kind as the one asked for (text, number, boolean), and the comparison holds: numbers by
-value (1 equals 1.0), text by code point. It is false for a missing key, null, lists, dicts and values of another
-kind. "!=" and "not" are plain opposites, so they are true there.
+Exactly: every condition is true or false, never unknown. A comparison is true only where the item has the
+key, the value is of the same kind as the one asked for (text, number, boolean), and the comparison holds: numbers
+by value (1 equals 1.0), text by code point. It is false for a missing key, null, lists, dicts and values of
+another kind. "!=" and "not" are plain opposites, so they are true there.
 
 :func:`parse_where` turns the dict into the small tree below; engines compile the tree with bound parameters.
 :func:`matches` is its meaning in Python.
@@ -38,7 +38,7 @@ _WORDS = ("and", "or", "not")
 
 @dataclass(frozen=True, slots=True)
 class Compare:
-    """The item's ``key`` has the kind of ``value`` and stands to it as ``op`` says. Booleans have only ``==``."""
+    """The item's ``key`` has the kind of ``value`` and stands to it as ``op`` says; booleans only ``==``."""
 
     key: str
     op: Operator
@@ -158,8 +158,8 @@ def check_key(key: Any) -> str:
     """Return ``key`` if it can name metadata on every engine, else raise."""
     usable = isinstance(key, str) and 1 <= len(key) <= MAX_KEY and key not in _WORDS
     if not usable or not key.isprintable() or '"' in key or "\\" in key:
-        raise UserError(f"metadata keys are 1 to {MAX_KEY} printable characters without quotes or backslashes, "
-                        f"and not 'and', 'or' or 'not'; got {key!r}")
+        raise UserError(f"metadata keys are 1 to {MAX_KEY} printable characters without quotes or "
+                        f"backslashes, and not 'and', 'or' or 'not'; got {key!r}")
     return str(key)
 
 
