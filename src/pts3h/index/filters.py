@@ -8,8 +8,8 @@
     {"colour": "red", "price": 5}                       several keys must all hold
 
 Exactly: every condition is true or false, never unknown. A comparison is true only where the item has the
-key, the value is of the same kind as the one asked for (text, number, boolean), and the comparison holds: numbers
-by value (1 equals 1.0), text by code point. It is false for a missing key, null, lists, dicts and values of
+key, the value is of the kind that is asked for (text, number, boolean), and the comparison holds: numbers by
+value (1 equals 1.0), text by code point. It is false for a missing key, null, lists, dicts and values of
 another kind. "!=" and "not" are plain opposites, so they are true there.
 
 :func:`parse_where` turns the dict into the small tree below; engines compile the tree with bound parameters.

@@ -1,0 +1,126 @@
+"""Exact Hamming distance at full speed: the k nearest, everything within a radius, histograms for metrics.
+
+One small C extension does the work, with the widest instructions the processor has. Where it was not
+compiled, or ``PTS3H_NO_KERNEL`` is set, faiss or numpy gives the same answers.
+"""
+
+import os
+from functools import cache
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..codes import Codes, as_words, check_codes
+from ..errors import UserError
+from . import fallback
+from .types import Allowed, Columns, Found, Relevance, Weights
+
+__all__ = ["Columns", "Found", "columns_of", "compiled", "histograms", "nearest", "within"]
+
+
+@cache
+def compiled() -> bool:
+    """Whether the C extension is there and wanted."""
+    if os.environ.get("PTS3H_NO_KERNEL", "") not in ("", "0"):
+        return False
+    try:
+        from . import native  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+def columns_of(codes: Codes) -> Columns:
+    """Packed codes (n, bytes) as the columns (words, n) that the kernel scans."""
+    return np.ascontiguousarray(as_words(codes).T)
+
+
+def nearest(
+    bits: int, queries: Codes, columns: Columns, k: int,
+    *, allowed: Allowed | None = None, weights: Weights | None = None,
+) -> Found:
+    """The k nearest rows of each query by (distance, row), fewer where there are fewer.
+
+    Args:
+        bits: length of the codes.
+        queries: (q, bytes) packed codes.
+        columns: (words, n), see :func:`columns_of`.
+        k: how many.
+        allowed: (n,) which rows count.
+        weights: (n,) how many items stand behind each row. Then all rows come back up to the smallest
+            distance at which their weights sum up to k, so that the caller can break ties among the items.
+    """
+    words = as_words(queries)
+    if compiled():
+        from . import native
+
+        return native.nearest(bits, words, columns, k, allowed, weights)
+    return fallback.nearest(bits, words, columns, k, allowed, weights)
+
+
+def within(
+    bits: int, queries: Codes, columns: Columns, radius: int, *, allowed: Allowed | None = None
+) -> Found:
+    """All rows at distance ``radius`` or less of each query, by (distance, row). See :func:`nearest`."""
+    words = as_words(queries)
+    if compiled():
+        from . import native
+
+        return native.within(bits, words, columns, radius, allowed)
+    return fallback.within(bits, words, columns, radius, allowed)
+
+
+def histograms(
+    queries: ArrayLike, database: ArrayLike, bits: int,
+    *, relevant: ArrayLike | None = None, labels: tuple[ArrayLike, ArrayLike] | None = None,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """For each query, how many items, and how many relevant ones, there are at each distance.
+
+    Give either ``relevant`` or ``labels``; with labels no q x n matrix is ever made.
+
+    Args:
+        queries: (q, bytes) packed codes.
+        database: (n, bytes) packed codes.
+        bits: length of the codes.
+        relevant: (q, n) booleans.
+        labels: of queries and database: whole numbers (q,) and (n,), where equal is relevant, or 64-bit masks
+            (q, words) and (n, words) uint64, where a common bit is relevant.
+
+    Returns:
+        all items (q, bits + 1) and relevant items (q, bits + 1).
+    """
+    query_codes, codes = check_codes(queries, bits), check_codes(database, bits)
+    if query_codes.ndim != 2 or codes.ndim != 2:
+        raise UserError(f"codes must be (n, bytes), got shapes {query_codes.shape} and {codes.shape}")
+    relevance = _relevance(len(query_codes), len(codes), relevant, labels)
+    words, columns = as_words(query_codes), columns_of(codes)
+    if compiled():
+        from . import native
+
+        counts = native.histograms(bits, words, columns, relevance)
+    else:
+        counts = fallback.histograms(bits, words, columns, relevance)
+    return counts.sum(axis=1), counts[:, 1]
+
+
+def _relevance(
+    q: int, n: int, relevant: ArrayLike | None, labels: tuple[ArrayLike, ArrayLike] | None
+) -> Relevance:
+    if (relevant is None) == (labels is None):
+        raise UserError("say what is relevant: give either relevant= or labels=")
+    if labels is None:
+        matrix = np.asarray(relevant)
+        if matrix.shape != (q, n) or matrix.dtype != np.bool_:
+            raise UserError(f"relevant must be a boolean matrix {(q, n)}, got {matrix.dtype} {matrix.shape}")
+        return Relevance(0, np.ascontiguousarray(matrix).view(np.uint8), None)
+    mine, others = (np.asarray(part) for part in labels)
+    if len(mine.shape) not in (1, 2) or mine.shape[:1] != (q,) or others.shape != (n, *mine.shape[1:]):
+        shapes = f"{mine.shape} and {others.shape}"
+        raise UserError(f"labels must be for {q} queries and {n} items, got shapes {shapes}")
+    if mine.ndim == 2:
+        if mine.dtype != np.uint64 or others.dtype != np.uint64:
+            raise UserError(f"label masks must be uint64 words, got {mine.dtype} and {others.dtype}")
+        return Relevance(2, np.ascontiguousarray(mine), np.ascontiguousarray(others))
+    if mine.dtype.kind not in "iub" or others.dtype.kind not in "iub":
+        raise UserError(f"labels must be whole numbers, got {mine.dtype} and {others.dtype}")
+    return Relevance(1, mine.astype(np.int64), others.astype(np.int64))

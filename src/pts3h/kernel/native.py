@@ -1,0 +1,219 @@
+"""The compiled kernel behind plain numpy arrays, with the work split over threads.
+
+The C functions hold no interpreter lock, so ordinary Python threads run them side by side.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _kernel
+from .types import Allowed, Columns, Found, Queries, Relevance, Rows, Weights
+
+# Below this many words of work for a thread, starting the thread costs more than it saves.
+WORDS_PER_THREAD = 2_000_000
+# Candidates of all queries of one call stay below about this many bytes.
+CANDIDATE_BYTES = 256 * 2**20
+
+
+def levels() -> list[str]:
+    """Instruction sets this processor can run, best first."""
+    return list(_kernel.levels())
+
+
+@cache
+def level() -> str:
+    """The instruction set in use: the best there is, or what ``PTS3H_KERNEL_LEVEL`` asks for."""
+    asked = os.environ.get("PTS3H_KERNEL_LEVEL")
+    return asked if asked in levels() else levels()[0]
+
+
+@cache
+def threads() -> int:
+    """How many threads to use: ``PTS3H_THREADS``, else as many as this process may run on."""
+    asked = os.environ.get("PTS3H_THREADS", "")
+    if asked.isdigit() and int(asked) > 0:
+        return int(asked)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads(), thread_name_prefix="pts3h-kernel")
+
+
+def _parallel(work: Callable[[int, int], Found], total: int, parts: int) -> list[Found]:
+    """Run ``work(begin, end)`` over ``total`` things in so many parts."""
+    if parts <= 1:
+        return [work(0, total)]
+    edges = [total * part // parts for part in range(parts + 1)]
+    return list(_pool().map(work, edges[:-1], edges[1:]))
+
+
+def _parts(queries: int, rows: int, words: int) -> int:
+    return max(1, min(threads(), queries * rows * words // WORDS_PER_THREAD))
+
+
+def _found(raw: tuple[bytes, bytes, bytes]) -> Found:
+    types = np.int64, np.uint32, np.uint16
+    return Found(*(np.frombuffer(part, dtype) for part, dtype in zip(raw, types, strict=True)))
+
+
+def _one_after_the_other(parts: list[Found]) -> Found:
+    """Found for queries 0..a, a..b, ... as one."""
+    if len(parts) == 1:
+        return parts[0]
+    return Found(*(np.concatenate(same) for same in zip(*parts, strict=True)))
+
+
+def _side_by_side(parts: list[Found], k: int | None) -> Found:
+    """Found for the same queries over ascending ranges of rows as one; a stable sort keeps rows ascending."""
+    if len(parts) == 1:
+        return parts[0]
+    lists = [part.split() for part in parts]
+    counts, all_rows, all_distances = [], [], []
+    for same_query in zip(*lists, strict=True):
+        rows, distances = (np.concatenate(same) for same in zip(*same_query, strict=True))
+        order = np.argsort(distances, kind="stable")[:k]
+        counts.append(len(order))
+        all_rows.append(rows[order])
+        all_distances.append(distances[order])
+    return Found(np.array(counts, np.int64), np.concatenate(all_rows), np.concatenate(all_distances))
+
+
+def _spread(
+    scan: Callable[[Queries, int, int], Found], queries: Queries, rows: int, words: int, k: int | None
+) -> Found:
+    """Split by queries where there are enough of them, else by rows."""
+    parts = _parts(len(queries), rows, words)
+    if len(queries) >= parts:
+        def some_queries(begin: int, end: int) -> Found:
+            return scan(queries[begin:end], 0, rows)
+
+        return _one_after_the_other(_parallel(some_queries, len(queries), parts))
+
+    def some_rows(begin: int, end: int) -> Found:
+        return scan(queries, begin, end)
+
+    return _side_by_side(_parallel(some_rows, rows, parts), k)
+
+
+def nearest(
+    bits: int, queries: Queries, columns: Columns, k: int, allowed: Allowed | None, weights: Weights | None,
+    using: str | None = None,
+) -> Found:
+    """See :func:`pts3h.kernel.nearest`."""
+    n = columns.shape[1]
+    k = min(k, n if weights is None else 2**62)
+    if k == 0 or len(queries) == 0:
+        return Found.nothing(len(queries))
+
+    def scan(some: Queries, begin: int, end: int) -> Found:
+        raw = _kernel.nearest(using or level(), bits, some, columns, n, begin, end, k, allowed, weights)
+        return _found(raw)
+
+    if weights is not None:  # the last distance depends on all rows, so only queries can be split
+        words = columns.shape[0]
+        parts = min(len(queries), _parts(len(queries), n, words))
+        return _one_after_the_other(_parallel(lambda a, b: scan(queries[a:b], 0, n), len(queries), parts))
+    group = max(1, CANDIDATE_BYTES // (12 * k + 2048))
+    groups = [queries[start:start + group] for start in range(0, len(queries), group)]
+    return _one_after_the_other([_spread(scan, some, n, columns.shape[0], k) for some in groups])
+
+
+def within(
+    bits: int, queries: Queries, columns: Columns, radius: int, allowed: Allowed | None,
+    using: str | None = None,
+) -> Found:
+    """See :func:`pts3h.kernel.within`."""
+    n = columns.shape[1]
+
+    def scan(some: Queries, begin: int, end: int) -> Found:
+        return _found(_kernel.within(using or level(), bits, some, columns, n, begin, end, radius, allowed))
+
+    return _spread(scan, queries, n, columns.shape[0], None) if len(queries) else Found.nothing(0)
+
+
+def histograms(
+    bits: int, queries: Queries, columns: Columns, relevance: Relevance, using: str | None = None
+) -> NDArray[np.int64]:
+    """(q, 2, bits + 1): how many irrelevant and relevant rows each query has at each distance."""
+    n = columns.shape[1]
+    out = np.zeros((len(queries), 2, bits + 1), np.int64)
+    width = relevance.of_queries.shape[1] if relevance.kind == 2 else 0
+
+    def count(begin: int, end: int) -> Found:
+        _kernel.histograms(
+            using or level(), bits, queries[begin:end], columns, n, n, relevance.kind,
+            np.ascontiguousarray(relevance.of_queries[begin:end]), relevance.of_rows, width, out[begin:end],
+        )
+        return Found.nothing(0)
+
+    if len(queries) and n:
+        parts = min(len(queries), _parts(len(queries), n, columns.shape[0]))
+        _parallel(count, len(queries), parts)
+    return out
+
+
+class Part(NamedTuple):
+    """Rows grouped by the value of ``width`` bits of their code from bit ``first`` on."""
+
+    first: int
+    width: int
+    starts: NDArray[np.uint32]
+    rows: Rows
+
+
+def group(columns: Columns, first: int, width: int) -> Part:
+    """Group all rows by a window of their bits."""
+    n = columns.shape[1]
+    part = Part(first, width, np.empty(2**width + 1, np.uint32), np.empty(n, np.uint32))
+    _kernel.group(columns, n, n, first, width, part.starts, part.rows)
+    return part
+
+
+@cache
+def flips(width: int, most: int) -> NDArray[np.uint32]:
+    """All patterns of ``width`` bits with at most ``most`` of them set, fewest first."""
+    patterns = [sum(1 << bit for bit in chosen) for size in range(most + 1)
+                for chosen in combinations(range(width), size)]
+    return np.array(patterns, np.uint32)
+
+
+def lookup(
+    bits: int, queries: Queries, columns: Columns, radius: int, parts: Sequence[tuple[Part, int]],
+    allowed: Allowed | None,
+) -> Found:
+    """All rows within ``radius`` by multi-index hashing.
+
+    Args:
+        bits: length of the codes.
+        queries: (q, words).
+        columns: (words, n).
+        radius: largest distance.
+        parts: windows to look into, each with how many of its bits may differ.
+        allowed: (n,) which rows count, or None.
+    """
+    widest, most = max(part.width for part, _ in parts), max(budget for _, budget in parts)
+    patterns = flips(widest, most)
+    described: list[tuple[Any, ...]] = []
+    for part, budget in parts:
+        tries = len(flips(part.width, budget))
+        if part.width != widest and budget:
+            raise ValueError("parts that flip bits must be equally wide")
+        described.append((part.first, part.width, tries, budget, part.starts, part.rows))
+    given = tuple(described)
+
+    def scan(begin: int, end: int) -> Found:
+        some = queries[begin:end]
+        return _found(_kernel.lookup(bits, some, columns, columns.shape[1], radius, given, patterns, allowed))
+
+    probes = sum(entry[2] for entry in given)
+    parts_of_work = min(len(queries), _parts(len(queries), probes, 16))
+    return _one_after_the_other(_parallel(scan, len(queries), max(1, parts_of_work)))

@@ -1,0 +1,44 @@
+"""The arrays a kernel takes and gives."""
+
+from itertools import pairwise
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Queries = NDArray[np.uint64]  # (q, words): one code after the other
+Columns = NDArray[np.uint64]  # (words, n): word by word, so that neighbouring rows fill a register
+Allowed = NDArray[np.bool_]  # (n,): which rows count
+Weights = NDArray[np.uint32]  # (n,): how many items stand behind a row
+Rows = NDArray[np.uint32]
+Distances = NDArray[np.uint16]
+
+
+class Found(NamedTuple):
+    """Rows found for several queries, one query after the other, each by (distance, row)."""
+
+    counts: NDArray[np.int64]
+    rows: Rows
+    distances: Distances
+
+    @classmethod
+    def nothing(cls, queries: int) -> "Found":
+        """No row for any of so many queries."""
+        return cls(np.zeros(queries, np.int64), np.empty(0, np.uint32), np.empty(0, np.uint16))
+
+    def split(self) -> list[tuple[Rows, Distances]]:
+        """Rows and distances of each query."""
+        edges = np.concatenate([[0], np.cumsum(self.counts)]).tolist()
+        return [(self.rows[a:b], self.distances[a:b]) for a, b in pairwise(edges)]
+
+
+class Relevance(NamedTuple):
+    """Which rows are relevant to which queries, checked.
+
+    kind 0: ``of_queries`` (q, n) uint8. kind 1: int64 labels, equal is relevant. kind 2: uint64 masks
+    (., words), a common bit is relevant.
+    """
+
+    kind: Literal[0, 1, 2]
+    of_queries: NDArray[np.generic]
+    of_rows: NDArray[np.generic] | None
