@@ -1,0 +1,111 @@
+"""A real Milvus server for tests and benchmarks: installed on first use, started, stopped with its caller.
+
+    with running_server() as server: ...                     # "127.0.0.1:port"; TOKEN opens it
+    python tests/index/milvus_server.py python program.py    # a program with MILVUS_URI and MILVUS_TOKEN set
+"""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+import venv
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pts3h.files import cache_folder
+
+VERSION = "2.3.5"
+TOKEN = "root:Milvus"  # what every new Milvus server starts with
+START_SECONDS = 120
+
+# Milvus takes any setting from the environment. Short ticks make "Strong" reads cost 20 ms instead of 200,
+# and short check intervals save a second at each new collection. Its parts talk over the loopback only.
+SETTINGS = {
+    "PROXY_TIMETICKINTERVAL": "10",
+    "QUERYCOORD_CHECKCHANNELINTERVAL": "50",
+    "QUERYCOORD_CHECKSEGMENTINTERVAL": "50",
+    "QUERYCOORD_DISTPULLINTERVAL": "50",
+    "QUERYCOORD_LEADERVIEWUPDATEINTERVAL": "0.1",
+    "COMMON_SECURITY_AUTHORIZATIONENABLED": "true",
+    "LOG_LEVEL": "error",
+}
+PARTS = ("PROXY", "ROOTCOORD", "DATACOORD", "DATANODE", "QUERYCOORD", "QUERYNODE", "INDEXCOORD", "INDEXNODE")
+SETTINGS |= {f"{part}_IP": "127.0.0.1" for part in PARTS}
+
+# A server would outlive a killed test run. This program ends itself and the server as soon as the pipe to its
+# parent closes, however the parent ended.
+GUARD = """
+import os, signal, subprocess, sys
+server = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL)
+sys.stdin.buffer.read()
+os.killpg(0, signal.SIGKILL)
+"""
+
+
+def installed_server() -> Path:
+    """The Python of a venv with the server in it, in the project's cache; made on first use."""
+    folder = cache_folder("milvus-server") / VERSION
+    if not folder.exists():
+        unfinished = Path(tempfile.mkdtemp(dir=folder.parent, prefix="unfinished-"))
+        venv.create(unfinished, with_pip=True)
+        needs = [f"milvus=={VERSION}", "setuptools<81"]
+        subprocess.run([unfinished / "bin" / "python", "-m", "pip", "install", "--quiet", *needs], check=True)
+        try:
+            unfinished.rename(folder)
+        except OSError:  # another run was quicker
+            shutil.rmtree(unfinished)
+    return folder / "bin" / "python"
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def running_server() -> Iterator[str]:
+    """Start a server on a free port with an empty data folder; yields ``host:port``."""
+    python, port, health_port = installed_server(), free_port(), free_port()
+    data = Path(tempfile.mkdtemp(prefix="milvus-"))
+    command = [
+        python, "-c", f"import milvus; milvus.default_server.webservice_port = {health_port}; milvus.main()",
+        "--data", data, "--proxy-port", str(port),
+    ]
+    with (data / "launcher.log").open("wb") as log:
+        guard = subprocess.Popen(
+            [sys.executable, "-c", GUARD, *command], stdin=subprocess.PIPE, stdout=log, stderr=log,
+            env=os.environ | SETTINGS, start_new_session=True,
+        )
+    try:
+        wait_until_healthy(health_port, data)
+        yield f"127.0.0.1:{port}"
+    finally:
+        os.killpg(guard.pid, signal.SIGKILL)  # its data are not wanted any more, so no need to stop gently
+        guard.communicate()
+        shutil.rmtree(data, ignore_errors=True)
+
+
+def wait_until_healthy(health_port: int, data: Path) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{health_port}/healthz", timeout=5) as answer:
+                if answer.read() == b"OK":
+                    return
+        except OSError:
+            pass
+        time.sleep(0.1)
+    raise RuntimeError(f"Milvus did not start: {(data / 'launcher.log').read_text()[-2000:]}")
+
+
+if __name__ == "__main__":
+    with running_server() as server:
+        environment = os.environ | {"MILVUS_URI": f"http://{server}", "MILVUS_TOKEN": TOKEN}
+        sys.exit(subprocess.run(sys.argv[1:], env=environment).returncode)

@@ -1,0 +1,33 @@
+"""The contract on a real Milvus server."""
+
+import pytest
+from contract_suite import ContractSuite
+
+pytestmark = pytest.mark.milvus
+
+
+class MilvusEngine:
+    def __init__(self, milvus):
+        self.milvus = milvus
+        self.addresses = {}
+
+    def create(self, bits, model=None):
+        address = self.milvus.address()
+        index = self.milvus.open(address, bits=bits, model=model)
+        self.addresses[index] = address
+        return index
+
+    def reopen(self, index, bits=None, model=None):
+        address = self.addresses[index]
+        index.close()
+        index = self.milvus.open(address, bits=bits, model=model)
+        self.addresses[index] = address
+        return index
+
+
+class TestMilvus(ContractSuite):
+    examples = 4  # each makes a collection, which takes the server two seconds
+
+    @pytest.fixture
+    def engine(self, milvus):
+        return MilvusEngine(milvus)
