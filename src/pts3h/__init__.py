@@ -10,13 +10,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .codes import hamming, pack, unpack
     from .errors import UserError
+    from .evaluation import Report, evaluate
+    from .hasher import Hasher
     from .index import open_index
 
 __version__ = "0.1.0"
-__all__ = ["UserError", "hamming", "open_index", "pack", "unpack"]
+__all__ = ["Hasher", "Report", "UserError", "evaluate", "hamming", "open_index", "pack", "unpack"]
 
 _HOME = {
+    "Hasher": "hasher",
+    "Report": "evaluation",
     "UserError": "errors",
+    "evaluate": "evaluation",
     "hamming": "codes",
     "open_index": "index",
     "pack": "codes",

@@ -1,0 +1,84 @@
+"""Which items stand in which batch: a labelled stream and an unlabelled one.
+
+A batch depends on the seed and the step alone, so a resumed run needs no saved position.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import default_rng
+
+from ..errors import UserError
+from .images import Positions
+from .pairs import KnownPairs, Mask, PairList
+
+
+@dataclass(frozen=True)
+class Batch:
+    """One step's items: the labelled ones first.
+
+    Attributes:
+        positions: (n,) different items.
+        known: (m, m) which pairs of the m labelled items are known.
+        similar: (m, m) which of those are alike.
+    """
+
+    positions: Positions
+    known: Mask
+    similar: Mask
+
+
+class Shuffled:
+    """An endless stream of rounds, each a fresh order of 0..count-1 cut into groups; an incomplete group is dropped."""
+
+    def __init__(self, count: int, group: int, seed: tuple[int, ...]) -> None:
+        self.count, self.group, self.seed = count, min(group, count), seed
+        self.groups = count // self.group if self.group else 0
+        self._round, self._order = -1, np.empty(0, np.int64)
+
+    def at(self, step: int) -> Positions:
+        """The group of this step, counted from 0."""
+        if not self.groups:
+            return np.empty(0, np.int64)
+        turn, place = divmod(step, self.groups)
+        if turn != self._round:
+            self._round, self._order = turn, default_rng((*self.seed, turn)).permutation(self.count)
+        return self._order[place * self.group : (place + 1) * self.group]
+
+
+class Batches:
+    """Batches of labelled and unlabelled items.
+
+    From labels the labelled part is a random group of labelled items. From a pair list it is both ends of a random
+    group of pairs, half as many pairs as items, since a random group of items may hold no known pair at all.
+
+    Args:
+        known: what is known of pairs.
+        pool: positions of the unlabelled items.
+        labelled: labelled items a batch.
+        unlabelled: unlabelled items a batch; 0 for supervised training.
+        seed: of the order.
+    """
+
+    def __init__(self, known: KnownPairs, pool: Positions, *, labelled: int, unlabelled: int, seed: int) -> None:
+        if labelled < 2:
+            raise UserError(f"a batch needs at least two labelled items to hold a pair, got {labelled}")
+        self.known, self.pool = known, pool
+        self.pairs = known.pairs if isinstance(known, PairList) else None
+        if self.pairs is not None:
+            self._labelled = Shuffled(len(self.pairs), labelled // 2, (seed, 0))
+        else:
+            self._labelled = Shuffled(len(known.labelled), labelled, (seed, 0))
+        self._unlabelled = Shuffled(len(pool), unlabelled, (seed, 1))
+
+    @property
+    def steps_per_epoch(self) -> int:
+        """Steps in one pass over the unlabelled items, or over what is labelled where there are none."""
+        return max(self._unlabelled.groups or self._labelled.groups, 1)
+
+    def at(self, step: int) -> Batch:
+        """The batch of this step, counted from 0."""
+        chosen = self._labelled.at(step)
+        labelled = self.known.labelled[chosen] if self.pairs is None else np.unique(self.pairs[chosen])
+        known, similar = self.known.block(labelled)
+        return Batch(np.concatenate([labelled, self.pool[self._unlabelled.at(step)]]), known, similar)

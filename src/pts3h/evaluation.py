@@ -1,0 +1,248 @@
+"""Retrieval metrics for codes, aware of ties.
+
+Ranking is by Hamming distance, which has few levels, so most items are tied. Every figure is by default the
+expectation over random orders within ties; ``order="stable"`` breaks ties by database order, as many
+implementations do, and "optimistic" and "pessimistic" are the bounds. All of it follows from two histograms a
+query: how many items, and how many relevant ones, at each distance.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .codes import Codes, check_codes, hamming
+from .errors import UserError
+
+Order = Literal["expected", "stable", "optimistic", "pessimistic"]
+Counts = NDArray[np.int64]
+Floats = NDArray[np.float64]
+STRIP = 64  # queries at a time, so that memory stays linear in the database
+
+
+@dataclass(frozen=True)
+class Report:
+    """Retrieval figures of a set of queries.
+
+    Attributes:
+        items: (q, bits + 1) items at each distance.
+        relevant: (q, bits + 1) relevant items at each distance.
+        order: how ties are broken.
+        ranked: with ``order="stable"`` (q, n) relevance in rank order, else None.
+    """
+
+    items: Counts
+    relevant: Counts
+    order: Order
+    ranked: NDArray[np.bool_] | None = None
+
+    @property
+    def map(self) -> float:
+        """Mean average precision over all ranks."""
+        return float(self.average_precisions().mean())
+
+    def map_at(self, k: int) -> float:
+        """Mean average precision over the first ``k`` ranks; divided by the relevant items among them."""
+        return float(self.average_precisions(k).mean())
+
+    def average_precisions(self, k: int | None = None) -> Floats:
+        """(q,) average precision of each query; 0 for one without a relevant item in the first ``k`` ranks."""
+        total = int(self.items[0].sum())
+        k = total if k is None else min(check_rank(k), total)
+        if self.ranked is not None:
+            return ranked_average_precision(self.ranked[:, :k])
+        if self.order == "expected":
+            return expected_average_precision(self.items, self.relevant, k)
+        return bound_average_precision(self.items, self.relevant, k, best=self.order == "optimistic")
+
+    def precision_within(self, radius: int = 2) -> float:
+        """Relevant share of what lies within a Hamming radius; 0 for a query with nothing there; mean over queries."""
+        if radius < 0:
+            raise UserError(f"a Hamming radius is 0 or more, got {radius}")
+        returned = self.items[:, : radius + 1].sum(axis=1)
+        found = self.relevant[:, : radius + 1].sum(axis=1)
+        return float((found / np.maximum(returned, 1)).mean())
+
+    def precision_at(self, ranks: int | Sequence[int]) -> Floats:
+        """Relevant share of the first k ranks, for each k; mean over queries."""
+        counts = np.atleast_1d(np.asarray(ranks))
+        return np.array([self._found_in_first(check_rank(int(k))).mean() / k for k in counts])
+
+    def recall_at(self, ranks: int | Sequence[int]) -> Floats:
+        """Share of the relevant items found in the first k ranks, for each k; mean over queries."""
+        everything = np.maximum(self.relevant.sum(axis=1), 1)
+        counts = np.atleast_1d(np.asarray(ranks))
+        return np.array([(self._found_in_first(check_rank(int(k))) / everything).mean() for k in counts])
+
+    def pr_curve(self) -> tuple[Floats, Floats]:
+        """Recall and precision within each radius 0..bits, mean over queries; precision over those with a return."""
+        returned, found = self.items.cumsum(axis=1), self.relevant.cumsum(axis=1)
+        recall = (found / np.maximum(self.relevant.sum(axis=1, keepdims=True), 1)).mean(axis=0)
+        some = returned > 0
+        precision = np.where(some, found / np.maximum(returned, 1), 0).sum(axis=0) / np.maximum(some.sum(axis=0), 1)
+        return recall, precision
+
+    def _found_in_first(self, k: int) -> Floats:
+        """(q,) relevant items in the first ``k`` ranks."""
+        if self.ranked is not None:
+            return self.ranked[:, :k].sum(axis=1).astype(float)
+        if self.order == "expected":
+            return expected_relevant(self.items, self.relevant, k).sum(axis=1)
+        taken = taken_of_each_group(self.items, k)
+        if self.order == "optimistic":
+            return np.minimum(taken, self.relevant).sum(axis=1).astype(float)
+        return np.maximum(taken - (self.items - self.relevant), 0).sum(axis=1).astype(float)
+
+    def summary(self, *, map_at: int | None = None) -> dict[str, float]:
+        """The figures most tables show."""
+        figures = {"map": self.map, "precision_within_2": self.precision_within(2)}
+        if map_at:
+            figures[f"map_at_{map_at}"] = self.map_at(map_at)
+        for k in (100, 1000):
+            if k <= self.items[0].sum():
+                figures[f"precision_at_{k}"] = float(self.precision_at(k)[0])
+        return figures
+
+
+def evaluate(
+    query_codes: ArrayLike,
+    database_codes: ArrayLike,
+    relevant: ArrayLike | None = None,
+    *,
+    bits: int,
+    labels: tuple[ArrayLike, ArrayLike] | None = None,
+    order: Order = "expected",
+) -> Report:
+    """Compare queries with a database.
+
+    Args:
+        query_codes: (q, bytes) packed codes.
+        database_codes: (n, bytes) packed codes.
+        relevant: (q, n) bool, which database items each query should find.
+        bits: code length.
+        labels: instead of ``relevant``: labels of queries and of the database, class numbers or rows of 0/1; an
+            item is relevant where it shares a class with the query.
+        order: how ties are broken: "expected", "stable", "optimistic" or "pessimistic".
+    """
+    queries, database = check_codes(query_codes, bits), check_codes(database_codes, bits)
+    if queries.ndim != 2 or database.ndim != 2 or not len(queries) or not len(database):
+        raise UserError(f"evaluate needs codes of queries and of a database, got {queries.shape}, {database.shape}")
+    if order not in get_args(Order):
+        raise UserError(f"order must be one of {', '.join(get_args(Order))}, got {order!r}")
+    relevance = Relevance(len(queries), len(database), relevant, labels)
+    if order == "stable":
+        return stable_report(queries, database, relevance, bits)
+    items, found = histograms(queries, database, relevance, bits)
+    return Report(items, found, order)
+
+
+class Relevance:
+    """Which database item is relevant to which query, given as a matrix or by labels."""
+
+    def __init__(
+        self, queries: int, database: int, matrix: ArrayLike | None, labels: tuple[ArrayLike, ArrayLike] | None
+    ) -> None:
+        if (matrix is None) == (labels is None):
+            raise UserError("say what is relevant: either a (queries, database) matrix or labels=(queries', database's)")
+        self.matrix = None if matrix is None else np.asarray(matrix)
+        self.labels = None if labels is None else (np.asarray(labels[0]), np.asarray(labels[1]))
+        if self.matrix is not None and (self.matrix.shape != (queries, database) or self.matrix.dtype.kind not in "biu"):
+            raise UserError(f"relevant must be a ({queries}, {database}) matrix of booleans, got {self.matrix.shape}")
+        if self.labels is not None:
+            a, b = self.labels
+            if len(a) != queries or len(b) != database or a.shape[1:] != b.shape[1:] or a.ndim not in (1, 2):
+                raise UserError(f"labels must be one an item for {queries} queries and {database} items, got {a.shape}, {b.shape}")
+
+    def rows(self, chosen: slice) -> NDArray[np.bool_]:
+        """(rows, n) relevance of some queries."""
+        if self.matrix is not None:
+            return self.matrix[chosen].astype(bool, copy=False)
+        assert self.labels is not None
+        queries, database = self.labels
+        if queries.ndim == 1:
+            return queries[chosen, None] == database[None, :]
+        return queries[chosen].astype(np.float32) @ database.T.astype(np.float32) > 0
+
+
+def histograms(queries: Codes, database: Codes, relevance: Relevance, bits: int) -> tuple[Counts, Counts]:
+    """(q, bits + 1) counts of all and of relevant items at each distance."""
+    levels = bits + 1
+    items, relevant = (np.empty((len(queries), levels), np.int64) for _ in range(2))
+    for start in range(0, len(queries), STRIP):
+        chosen = slice(start, start + STRIP)
+        flags = relevance.rows(chosen)
+        # one count for both: distance, twice, plus relevance
+        keys = hamming(queries[chosen], database).astype(np.int32)
+        keys += np.arange(len(keys), dtype=np.int32)[:, None] * levels
+        keys *= 2
+        keys += flags
+        both = np.bincount(keys.ravel(), minlength=len(keys) * levels * 2).reshape(len(keys), levels, 2)
+        items[chosen], relevant[chosen] = both.sum(axis=2), both[..., 1]
+    return items, relevant
+
+
+def stable_report(queries: Codes, database: Codes, relevance: Relevance, bits: int) -> Report:
+    """Rank each query by (distance, database order)."""
+    ranked = np.empty((len(queries), len(database)), bool)
+    for start in range(0, len(queries), STRIP):
+        chosen = slice(start, start + STRIP)
+        order = np.argsort(hamming(queries[chosen], database), axis=1, kind="stable")
+        ranked[chosen] = np.take_along_axis(relevance.rows(chosen), order, axis=1)
+    items, relevant = histograms(queries, database, relevance, bits)
+    return Report(items, relevant, "stable", ranked)
+
+
+def ranked_average_precision(ranked: NDArray[np.bool_]) -> Floats:
+    """(q, k) relevance in rank order → (q,) average precision."""
+    found = ranked.cumsum(axis=1)
+    precision = found / np.arange(1, ranked.shape[1] + 1)
+    return (precision * ranked).sum(axis=1) / np.maximum(found[:, -1], 1)
+
+
+def taken_of_each_group(items: Counts, k: int) -> Counts:
+    """How many of each tie group stand in the first ``k`` ranks."""
+    before = items.cumsum(axis=1) - items
+    return np.clip(k - before, 0, items)
+
+
+def expected_relevant(items: Counts, relevant: Counts, k: int) -> Floats:
+    """Expected number of relevant items of each tie group in the first ``k`` ranks."""
+    return taken_of_each_group(items, k) * (relevant / np.maximum(items, 1))
+
+
+def expected_average_precision(items: Counts, relevant: Counts, k: int) -> Floats:
+    """(q,) average precision expected over random orders within ties, in closed form.
+
+    Rank N + t of a group of n items with r relevant ones, after N items with R relevant ones, is relevant with
+    probability r / n, and then R + 1 + (t - 1) c relevant items stand up to it, c = (r - 1) / (n - 1). Summed over
+    t = 1..m, with H the harmonic numbers: (r / n) [c m + (R + 1 - c (N + 1)) (H[N + m] - H[N])].
+    """
+    before, relevant_before = items.cumsum(axis=1) - items, relevant.cumsum(axis=1) - relevant
+    taken = taken_of_each_group(items, k)
+    harmonic = np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1, items[0].sum() + 1))])
+    share = relevant / np.maximum(items, 1)
+    slope = np.where(items > 1, (relevant - 1) / np.maximum(items - 1, 1), 0.0)
+    ranks = harmonic[before + taken] - harmonic[before]
+    gain = share * (slope * taken + (relevant_before + 1 - slope * (before + 1)) * ranks)
+    expected = (share * taken).sum(axis=1)
+    return np.where(expected > 0, np.where(taken > 0, gain, 0).sum(axis=1) / np.where(expected > 0, expected, 1), 0.0)
+
+
+def bound_average_precision(items: Counts, relevant: Counts, k: int, *, best: bool) -> Floats:
+    """(q,) average precision with the relevant items first (best) or last in each tie group."""
+    result = np.empty(len(items))
+    for row, (counts, hits) in enumerate(zip(items, relevant, strict=True)):
+        blocks = np.stack([hits, counts - hits] if best else [counts - hits, hits], axis=1).ravel()
+        flags = np.tile([best, not best], len(counts))
+        ranked = np.repeat(flags, blocks)[:k]
+        result[row] = ranked_average_precision(ranked[None])[0]
+    return result
+
+
+def check_rank(k: int) -> int:
+    """A rank to cut at, 1 or more."""
+    if k < 1:
+        raise UserError(f"a cut-off rank is 1 or more, got {k}")
+    return k

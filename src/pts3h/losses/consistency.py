@@ -1,0 +1,46 @@
+"""What the teacher asks of the student: the same similarities under other perturbations, and its pseudo pairs."""
+
+import math
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+
+def cosines(outputs: Tensor) -> Tensor:
+    """(n, bits) → (n, n) cosines. The similarity of the paper, -|F_i/|F_i| - F_j/|F_j||², is 2 cos - 2."""
+    unit = F.normalize(outputs, dim=1)
+    return unit @ unit.T
+
+
+def consistent_similarity(cosine: Tensor, teacher_cosine: Tensor) -> Tensor:
+    """R_up: mean of (sim - sim_T)² over all ordered pairs of different items.
+
+    Args:
+        cosine: (n, n) of the student's outputs, view 1.
+        teacher_cosine: (n, n) of the teacher's outputs, view 2; takes no gradient.
+    """
+    n = len(cosine)
+    # the diagonal adds nothing: both cosines are 1 there
+    return (2 * (cosine - teacher_cosine.detach())).square().sum() / max(n * (n - 1), 1)
+
+
+def similarity_threshold(teacher_cosine: Tensor, unknown: Tensor, similar_share: float) -> float:
+    """The teacher's similarity that the share ``similar_share`` of the unknown pairs reaches.
+
+    It is the (1 - share) quantile, taken at the next value above where it falls between two; the pseudo pairs are
+    the same for any value in that gap.
+
+    Args:
+        teacher_cosine: (n, n).
+        unknown: (n, n) bool, which pairs count; symmetric.
+        similar_share: rho, in [0, 1].
+    """
+    upper = torch.ones_like(unknown).triu_(1)
+    values = teacher_cosine.detach()[unknown & upper]
+    count = len(values)
+    if count == 0:
+        return 0.0
+    # the small step back keeps (1 - rho)(count - 1) from being pushed over a whole number by rounding
+    rank = math.ceil((1 - similar_share) * (count - 1) - 1e-9)
+    return 2 * float(values.kthvalue(rank + 1).values) - 2

@@ -1,0 +1,6 @@
+"""Names of the pairwise losses and of their readings, apart from the code so that settings need no torch."""
+
+from typing import Literal
+
+LOSSES = ("dsh", "dpsh", "ksh")
+Reading = Literal["auto", "code", "literal"]

@@ -1,0 +1,1 @@
+"""What is minimised: PTS3H, and its parts as variants."""

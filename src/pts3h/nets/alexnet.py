@@ -1,0 +1,33 @@
+"""AlexNet, the network of the paper (Krizhevsky et al., NIPS 2012; the one-tower form of arXiv 1404.5997).
+
+Parameter names are torchvision's, so its weight files load; torchvision itself is not needed. The last layer, the
+classifier, is left out: the hash layer takes its place.
+"""
+
+from torch import Tensor, nn
+
+from .backbone import IMAGENET, Backbone
+
+
+class AlexNet(Backbone):
+    """Images (n, 3, h, w) in [0, 1] → the 4096 numbers of the second fully connected layer."""
+
+    def __init__(self) -> None:
+        super().__init__(width=4096, **IMAGENET)
+        self.features = nn.Sequential(
+            nn.Conv2d(3, 64, 11, stride=4, padding=2), nn.ReLU(inplace=True), nn.MaxPool2d(3, 2),
+            nn.Conv2d(64, 192, 5, padding=2), nn.ReLU(inplace=True), nn.MaxPool2d(3, 2),
+            nn.Conv2d(192, 384, 3, padding=1), nn.ReLU(inplace=True),
+            nn.Conv2d(384, 256, 3, padding=1), nn.ReLU(inplace=True),
+            nn.Conv2d(256, 256, 3, padding=1), nn.ReLU(inplace=True), nn.MaxPool2d(3, 2),
+        )  # fmt: skip
+        self.avgpool = nn.AdaptiveAvgPool2d(6)
+        self.classifier = nn.Sequential(
+            nn.Dropout(), nn.Linear(256 * 6 * 6, 4096), nn.ReLU(inplace=True),
+            nn.Dropout(), nn.Linear(4096, 4096), nn.ReLU(inplace=True),
+        )  # fmt: skip
+
+    def extract(self, images: Tensor) -> Tensor:
+        """Normalised images → features."""
+        vectors: Tensor = self.classifier(self.avgpool(self.features(images)).flatten(1))
+        return vectors

@@ -1,0 +1,175 @@
+"""Frozen features: run the backbone once over each item and its perturbed copies, keep the result on disk.
+
+The cache is a memory-mapped array (n, 1 + copies, width) of half floats: the clean image first. It is keyed by the
+items' content and by everything that shapes the features. Fresh features are rounded to half floats too, so that an
+item gets the same code whether its features come from the cache or not.
+"""
+
+import copy
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn.utils.fusion import fuse_conv_bn_eval
+
+from .. import progress
+from ..data.images import Images, Positions
+from ..files import cache_folder, explain_os_errors, write_json
+from ..views import ImageViews
+from .backbone import Backbone
+
+BATCH = 64
+SAVE_EVERY = 16  # batches between two notes of how far the cache has come
+
+
+@dataclass(frozen=True)
+class Features:
+    """Cached features.
+
+    Attributes:
+        array: (n, 1 + copies, width) half floats, on disk; zero where an image is broken.
+        broken: reason by position, for images that could not be decoded.
+    """
+
+    array: NDArray[np.float16]
+    broken: dict[int, str]
+
+
+class FrozenBackbone:
+    """A backbone for inference: BatchNorm folded into the convolutions, channels last, no gradient.
+
+    Args:
+        backbone: left as it is; a copy is folded.
+        name: the backbone's name, part of the cache key.
+    """
+
+    def __init__(self, backbone: Backbone, *, name: str) -> None:
+        self.width = backbone.width
+        self.digest = f"{name}-{digest_weights(backbone)}"
+        self.net = fold_norms(copy.deepcopy(backbone).eval()).to(memory_format=torch.channels_last)
+        self.device = next(backbone.parameters()).device
+
+    @torch.inference_mode()
+    def __call__(self, images: Tensor) -> Tensor:
+        """(n, 3, h, w) in [0, 1] → (n, width), rounded to half precision."""
+        features: Tensor = self.net(images.to(self.device, memory_format=torch.channels_last))
+        return features.half().float()
+
+    def cached(
+        self, images: Images, *, size: int, copies: int, views: ImageViews, seed: int, show: bool | None = None
+    ) -> Features:
+        """Features of all images, from disk where they were computed before.
+
+        A run that was stopped goes on where it was.
+        """
+        perturbed = short_digest({"copies": copies, "views": asdict(views), "seed": seed} if copies else {})
+        stem = cache_folder("features") / f"{self._clean_key(images, size)}-{perturbed}"
+        finished, partial, note = (stem.with_suffix(suffix) for suffix in (".npy", ".part", ".json"))
+        if not finished.exists():
+            self._fill(images, size, copies, views, seed, partial, note, show)
+            partial.rename(finished)
+        return read_cache(finished)
+
+    def clean(self, images: Images, *, size: int, show: bool | None = None) -> Features:
+        """Features of the unperturbed images: from any cache that holds them, else computed and not kept."""
+        stored = sorted(cache_folder("features").glob(f"{self._clean_key(images, size)}-*.npy"))
+        if stored:
+            return read_cache(stored[0])
+        array = np.empty((len(images), 1, self.width), np.float16)
+        broken: dict[int, str] = {}
+        generator = torch.Generator()
+        with progress.bar("features", len(images), unit="images", show=show) as advance:
+            for start in range(0, len(images), BATCH):
+                positions = np.arange(start, min(start + BATCH, len(images)))
+                array[positions], missing = self._batch(images, positions, size, 0, ImageViews(), generator)
+                broken |= {start + place: reason for place, reason in missing.items()}
+                advance(len(positions))
+        return Features(array, broken)
+
+    def _clean_key(self, images: Images, size: int) -> str:
+        return short_digest({"net": self.digest, "size": size, "items": images.digest()})
+
+    def _fill(
+        self, images: Images, size: int, copies: int, views: ImageViews, seed: int,
+        partial: Path, note: Path, show: bool | None,
+    ) -> None:  # fmt: skip
+        shape = (len(images), 1 + copies, self.width)
+        done, broken = 0, dict[str, str]()
+        with explain_os_errors(partial):
+            if partial.exists() and note.exists():
+                stored = json.loads(note.read_text())
+                done, broken = stored["done"], stored["broken"]
+                array = np.lib.format.open_memmap(partial, mode="r+")  # type: ignore[no-untyped-call]
+            else:
+                require_space(partial.parent, int(np.prod(shape)) * 2)
+                array = np.lib.format.open_memmap(partial, mode="w+", dtype=np.float16, shape=shape)
+        with progress.bar("features", len(images), unit="images", show=show) as advance:
+            advance(done)
+            for batch, start in enumerate(range(done, len(images), BATCH), start=1):
+                positions = np.arange(start, min(start + BATCH, len(images)))
+                # seeded by place, so that a resumed run draws the same views
+                generator = torch.Generator().manual_seed(seed * 1_000_003 + start)
+                array[positions], missing = self._batch(images, positions, size, copies, views, generator)
+                broken |= {str(start + place): reason for place, reason in missing.items()}
+                if batch % SAVE_EVERY == 0 or positions[-1] + 1 == len(images):
+                    array.flush()
+                    write_json(note, {"done": int(positions[-1]) + 1, "broken": broken})
+                advance(len(positions))
+
+    def _batch(
+        self, images: Images, positions: Positions, size: int, copies: int, views: ImageViews,
+        generator: torch.Generator,
+    ) -> tuple[NDArray[np.float16], dict[int, str]]:  # fmt: skip
+        loaded = images.load(positions, size)
+        clean = torch.from_numpy(loaded.pixels).float().div_(255)
+        stacked = torch.cat([clean, *(views(clean, generator) for _ in range(copies))])
+        features = self(stacked).half().view(1 + copies, len(positions), self.width).transpose(0, 1).contiguous()
+        features[list(loaded.broken)] = 0
+        return features.cpu().numpy(), loaded.broken
+
+
+def read_cache(finished: Path) -> Features:
+    """A cache file and the note beside it."""
+    broken = json.loads(finished.with_suffix(".json").read_text())["broken"]
+    array = np.load(finished, mmap_mode="r", allow_pickle=False)
+    return Features(array, {int(position): reason for position, reason in broken.items()})
+
+
+def short_digest(settings: dict[str, Any]) -> str:
+    """A short name for settings."""
+    return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:24]
+
+
+def fold_norms(net: nn.Module) -> nn.Module:
+    """Fold each BatchNorm into the convolution before it, in place, where both are children of one module."""
+    for module in net.modules():
+        children = list(module.named_children())
+        for (conv_name, conv), (norm_name, norm) in zip(children, children[1:], strict=False):
+            if isinstance(conv, nn.Conv2d) and isinstance(norm, nn.BatchNorm2d):
+                setattr(module, conv_name, fuse_conv_bn_eval(conv, norm))
+                setattr(module, norm_name, nn.Identity())
+    return net
+
+
+def digest_weights(net: nn.Module) -> str:
+    """A short name for the weights of a network."""
+    digest = hashlib.sha256()
+    for name, tensor in sorted(net.state_dict().items()):
+        digest.update(name.encode())
+        digest.update(tensor.detach().cpu().contiguous().numpy().tobytes())
+    return digest.hexdigest()[:16]
+
+
+def require_space(folder: Path, size: int) -> None:
+    """Raise, before hours of work, where the disk has no room for what is to come."""
+    import errno
+    import shutil
+
+    if shutil.disk_usage(folder).free < size:
+        raise OSError(errno.ENOSPC, f"{size:,} bytes are needed")

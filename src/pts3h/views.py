@@ -1,0 +1,101 @@
+"""Random perturbations of a whole batch at once: what the student and the teacher see of the same items.
+
+Each function takes a batch and a generator and returns a new batch; calling it twice gives two independent views.
+Everything is a batched tensor operation, so CPU and GPU run the same code.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+
+@dataclass(frozen=True)
+class ImageViews:
+    """How images are perturbed.
+
+    Attributes:
+        scale: smallest share of the area that a random crop keeps; 1 switches cropping off.
+        ratio: largest aspect ratio of a crop (its inverse is the smallest).
+        flip: probability of a horizontal flip.
+        jitter: strength of the random brightness, contrast and saturation; 0 switches it off.
+    """
+
+    scale: float = 0.5
+    ratio: float = 4 / 3
+    flip: float = 0.5
+    jitter: float = 0.2
+
+    def __call__(self, images: Tensor, generator: torch.Generator) -> Tensor:
+        """Perturb images (n, 3, h, w) in [0, 1]."""
+        crop = random_resized_crop(images, generator, scale=self.scale, ratio=self.ratio, flip=self.flip)
+        return colour_jitter(crop, generator, strength=self.jitter) if self.jitter else crop
+
+
+@dataclass(frozen=True)
+class VectorViews:
+    """How embeddings and cached features are perturbed.
+
+    Attributes:
+        noise: standard deviation of Gaussian noise, in units of the vectors' own spread.
+        dropout: share of the entries set to zero (the others grow to keep the mean).
+    """
+
+    noise: float = 0.1
+    dropout: float = 0.1
+
+    def __call__(self, vectors: Tensor, generator: torch.Generator, *, spread: Tensor) -> Tensor:
+        """Perturb vectors (n, d), given the spread of each entry (d,)."""
+        if self.noise:
+            vectors = torch.addcmul(vectors, normal(vectors, generator), spread, value=self.noise)
+        if self.dropout:
+            keep = uniform(vectors.shape, vectors, generator) >= self.dropout
+            vectors = vectors * keep.to(vectors.dtype).div_(1 - self.dropout)
+        return vectors
+
+
+def random_resized_crop(
+    images: Tensor, generator: torch.Generator, *, scale: float, ratio: float, flip: float
+) -> Tensor:
+    """A random box of each image, stretched back to full size, mirrored with probability ``flip``.
+
+    Args:
+        images: (n, 3, h, w).
+        generator: source of the randomness.
+        scale: smallest share of the area a box covers.
+        ratio: largest aspect ratio of a box.
+        flip: probability of a horizontal flip.
+    """
+    n = len(images)
+    area, stretch, across, down, mirror = uniform((5, n), images, generator)
+    side = (scale + (1 - scale) * area).sqrt()
+    stretch = torch.exp((2 * stretch - 1) * 0.5 * torch.tensor(ratio).log())
+    width, height = (side * stretch).clamp(max=1), (side / stretch).clamp(max=1)
+    # affine_grid works in [-1, 1]: a box of relative width w may move its centre by 1 - w either way
+    move_x, move_y = (2 * across - 1) * (1 - width), (2 * down - 1) * (1 - height)
+    zero = torch.zeros_like(width)
+    turn = torch.where(mirror < flip, -width, width)
+    affine = torch.stack([turn, zero, move_x, zero, height, move_y], dim=1).view(n, 2, 3)
+    grid = F.affine_grid(affine, list(images.shape), align_corners=False)
+    return F.grid_sample(images, grid, padding_mode="border", align_corners=False)
+
+
+def colour_jitter(images: Tensor, generator: torch.Generator, *, strength: float) -> Tensor:
+    """Random saturation, contrast and brightness, each scaled by a factor from 1 - strength to 1 + strength."""
+    n = len(images)
+    saturation, contrast, brightness = (1 + strength * (2 * uniform((3, n), images, generator) - 1)).view(3, n, 1, 1, 1)
+    grey = (images * images.new_tensor([0.299, 0.587, 0.114]).view(1, 3, 1, 1)).sum(1, keepdim=True)
+    images = torch.lerp(grey, images, saturation)
+    images = torch.lerp(grey.mean((2, 3), keepdim=True), images, contrast)
+    return (images * brightness).clamp_(0, 1)
+
+
+def uniform(shape: tuple[int, ...] | torch.Size, like: Tensor, generator: torch.Generator) -> Tensor:
+    """Uniform numbers in [0, 1) with the type and device of ``like``."""
+    return torch.rand(shape, generator=generator, dtype=like.dtype, device=like.device)
+
+
+def normal(like: Tensor, generator: torch.Generator) -> Tensor:
+    """Standard normal numbers with the shape, type and device of ``like``."""
+    return torch.randn(like.shape, generator=generator, dtype=like.dtype, device=like.device)
