@@ -135,7 +135,7 @@ def test_lookup_by_parts_finds_what_a_scan_finds(bits, radius):
     parts = [(part, budget) for part, budget in parts if budget >= 0]
     allowed = rng.random(2000) < 0.5
     for mask in (None, allowed):
-        found = native.lookup(bits, queries, columns, radius, parts, mask)
+        found = native.look_up(bits, queries, columns, radius, parts, mask)
         assert as_pairs(found) == as_pairs(native.within(bits, queries, columns, radius, mask))
 
 

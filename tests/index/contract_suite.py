@@ -108,7 +108,7 @@ def assert_same(index, oracle, queries, bits, where=None):
 
 
 class ContractSuite:
-    examples = 20
+    examples = 10
 
     @pytest.mark.parametrize("bits", WIDTHS)
     @pytest.mark.parametrize("spread", [None, 0.03])

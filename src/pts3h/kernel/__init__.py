@@ -5,6 +5,7 @@ compiled, or ``PTS3H_NO_KERNEL`` is set, faiss or numpy gives the same answers.
 """
 
 import os
+from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
@@ -13,9 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 from ..codes import Codes, as_words, check_codes
 from ..errors import UserError
 from . import fallback
-from .types import Allowed, Columns, Found, Relevance, Weights
+from .types import Allowed, Columns, Found, Part, Queries, Relevance, Weights
 
-__all__ = ["Columns", "Found", "columns_of", "compiled", "histograms", "nearest", "within"]
+__all__ = [
+    "Columns", "Found", "Part",
+    "columns_of", "compiled", "group", "histograms", "look_up", "nearest", "within",
+]
 
 
 @cache
@@ -68,6 +72,32 @@ def within(
 
         return native.within(bits, words, columns, radius, allowed)
     return fallback.within(bits, words, columns, radius, allowed)
+
+
+def group(columns: Columns, first: int, width: int) -> Part:
+    """All rows grouped by ``width`` of their bits from bit ``first`` on. Needs the compiled kernel."""
+    from . import native
+
+    return native.group(columns, first, width)
+
+
+def look_up(
+    bits: int, queries: Queries, columns: Columns, radius: int, parts: Sequence[tuple[Part, int]],
+    allowed: Allowed | None,
+) -> Found:
+    """What :func:`within` finds, by multi-index hashing. Needs the compiled kernel.
+
+    Args:
+        bits: length of the codes.
+        queries: (q, words), see :func:`pts3h.codes.as_words`.
+        columns: (words, n).
+        radius: largest distance.
+        parts: groups to look into, each with how many of its bits may differ.
+        allowed: (n,) which rows count, or None.
+    """
+    from . import native
+
+    return native.look_up(bits, queries, columns, radius, parts, allowed)
 
 
 def histograms(

@@ -8,13 +8,13 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _kernel
-from .types import Allowed, Columns, Found, Queries, Relevance, Rows, Weights
+from .types import Allowed, Columns, Found, Part, Queries, Relevance, Weights
 
 # Below this many words of work for a thread, starting the thread costs more than it saves.
 WORDS_PER_THREAD = 2_000_000
@@ -161,15 +161,6 @@ def histograms(
     return out
 
 
-class Part(NamedTuple):
-    """Rows grouped by the value of ``width`` bits of their code from bit ``first`` on."""
-
-    first: int
-    width: int
-    starts: NDArray[np.uint32]
-    rows: Rows
-
-
 def group(columns: Columns, first: int, width: int) -> Part:
     """Group all rows by a window of their bits."""
     n = columns.shape[1]
@@ -186,20 +177,11 @@ def flips(width: int, most: int) -> NDArray[np.uint32]:
     return np.array(patterns, np.uint32)
 
 
-def lookup(
+def look_up(
     bits: int, queries: Queries, columns: Columns, radius: int, parts: Sequence[tuple[Part, int]],
     allowed: Allowed | None,
 ) -> Found:
-    """All rows within ``radius`` by multi-index hashing.
-
-    Args:
-        bits: length of the codes.
-        queries: (q, words).
-        columns: (words, n).
-        radius: largest distance.
-        parts: windows to look into, each with how many of its bits may differ.
-        allowed: (n,) which rows count, or None.
-    """
+    """See :func:`pts3h.kernel.look_up`."""
     widest, most = max(part.width for part, _ in parts), max(budget for _, budget in parts)
     patterns = flips(widest, most)
     described: list[tuple[Any, ...]] = []

@@ -26,6 +26,14 @@ class Found(NamedTuple):
         """No row for any of so many queries."""
         return cls(np.zeros(queries, np.int64), np.empty(0, np.uint32), np.empty(0, np.uint16))
 
+    def then(self, more: "Found") -> "Found":
+        """These queries followed by others."""
+        return Found(
+            np.concatenate([self.counts, more.counts]),
+            np.concatenate([self.rows, more.rows]),
+            np.concatenate([self.distances, more.distances]),
+        )
+
     def split(self) -> list[tuple[Rows, Distances]]:
         """Rows and distances of each query."""
         edges = np.concatenate([[0], np.cumsum(self.counts)]).tolist()
@@ -42,3 +50,12 @@ class Relevance(NamedTuple):
     kind: Literal[0, 1, 2]
     of_queries: NDArray[np.generic]
     of_rows: NDArray[np.generic] | None
+
+
+class Part(NamedTuple):
+    """Rows grouped by the value of ``width`` bits of their code from bit ``first`` on."""
+
+    first: int
+    width: int
+    starts: NDArray[np.uint32]
+    rows: Rows

@@ -1,0 +1,313 @@
+"""The local engine: one folder, SQLite as the truth, the kernel to search.
+
+A search works on a :class:`Snapshot` that never changes, so any number of threads can use it. Before each
+search one cheap question to SQLite says whether somebody wrote; only then new records make a new snapshot.
+"""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import reduce
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..codes import Codes, code_bytes
+from ..errors import UserError
+from ..kernel.types import Allowed, Found
+from . import cache
+from .contract import Hits, Index, Item, Meta, check_kind, kind_of
+from .filters import And, Compare, Filter, Not, OneOf, Or
+from .segment import Segment, build
+from .store import Record, State, Store
+
+# New items stay in a small segment of their own until they are so many, or this share of all.
+RECENT = 8_192
+RECENT_SHARE = 0.125
+# A log that names so many more ids than there are items is written anew.
+GARBAGE = 65_536
+# Metadata filters whose result is kept with a snapshot.
+FILTERS_KEPT = 16
+
+
+@dataclass
+class Part:
+    """A segment and which of its rows still count (None: all)."""
+
+    segment: Segment
+    alive: Allowed | None = None
+
+    @property
+    def count(self) -> int:
+        """How many items count."""
+        return len(self.segment) if self.alive is None else int(np.count_nonzero(self.alive))
+
+    def entries(self) -> tuple[Any, Codes]:
+        """Ids and codes of the items that count."""
+        rows = np.arange(len(self.segment)) if self.alive is None else np.flatnonzero(self.alive)
+        return self.segment.ids.take(rows), self.segment.codes(rows)
+
+    def without(self, ids: list[Any]) -> "Part":
+        """The same but for these ids."""
+        rows = self.segment.ids.find(ids)
+        rows = rows[rows >= 0]
+        if not len(rows):
+            return self
+        alive = np.ones(len(self.segment), bool) if self.alive is None else self.alive.copy()
+        alive[rows] = False
+        return Part(self.segment, alive)
+
+
+@dataclass
+class Snapshot:
+    """What an index holds at one moment: most items in one large segment, the newest in a small one."""
+
+    state: State
+    parts: list[Part]  # no id counts in two of them
+    allowed: dict[str, list[Allowed]] = field(default_factory=dict)  # by filter as text: there 1 is not True
+
+    @property
+    def count(self) -> int:
+        """How many items there are."""
+        return sum(part.count for part in self.parts)
+
+
+class LocalIndex(Index):
+    """An index in a folder. Use :func:`pts3h.open_index`."""
+
+    def __init__(self, folder: Path, bits: int | None, model: str | None, read_only: bool) -> None:
+        self.folder = folder
+        self._store = Store(folder, bits, model, read_only)
+        self.bits, self.model = self._store.bits, self._store.model
+        self._lock = self._store.lock
+        self._snapshot: Snapshot | None = None
+        self._version = -1  # of the store when the snapshot was made
+        self._wrote = False
+        self._tidy_at = GARBAGE
+
+    # writing
+
+    def _add(self, ids: list[Any], codes: Codes, meta: list[Meta]) -> None:
+        self._write(Record([], ids, codes), meta)
+
+    def _remove(self, ids: list[Any]) -> None:
+        empty = np.empty((0, code_bytes(self.bits)), np.uint8)
+        with self._store.reading():
+            held = self._store.kind()
+        if held is not None:
+            self._write(Record(list(dict.fromkeys(ids)), [], empty), [])
+
+    def _write(self, record: Record, meta: list[Meta]) -> None:
+        with self._store.writing():
+            self._store.append(record)
+            if record.gone:
+                self._store.drop_meta(record.gone)
+            if record.ids:
+                self._store.put_meta(record.ids, meta)
+            entries = self._store.entries()
+        with self._lock:
+            self._version, self._wrote = -1, True
+        if entries > self._tidy_at:
+            self._tidy()
+
+    def _tidy(self) -> None:
+        """Write the log anew if most of what it names is gone."""
+        with self._store.writing():
+            snapshot = self._caught_up()
+            if self._store.entries() > 2 * snapshot.count + GARBAGE:
+                snapshot.state = self._store.rewrite(Record([], *self._entries(snapshot)))
+            self._tidy_at = 2 * self._store.entries() + GARBAGE
+
+    def _entries(self, snapshot: Snapshot) -> tuple[list[Any], Codes]:
+        """All ids with their codes."""
+        parts = [part.entries() for part in snapshot.parts]
+        codes = [np.empty((0, code_bytes(self.bits)), np.uint8), *(codes for _, codes in parts)]
+        return [one for ids, _ in parts for one in ids], np.concatenate(codes)
+
+    # catching up
+
+    def _current(self) -> Snapshot:
+        """A snapshot with everything that was committed before this call."""
+        version = self._store.version()
+        with self._lock:
+            if self._snapshot is None or version != self._version:
+                with self._store.reading():
+                    self._caught_up()
+                self._version = version
+            assert self._snapshot is not None
+            return self._snapshot
+
+    def _caught_up(self) -> Snapshot:
+        """Inside a transaction: the snapshot of its moment."""
+        state = self._store.state()
+        snapshot = self._snapshot or self._from_cache()
+        if snapshot is None or snapshot.state.epoch != state.epoch or snapshot.state.last > state.last:
+            snapshot = Snapshot(State(state.epoch, 0), [])
+        if snapshot.state != state:
+            snapshot = self._apply(snapshot, self._store.since(snapshot.state.last), state)
+        self._snapshot = snapshot
+        return snapshot
+
+    def _from_cache(self) -> Snapshot | None:
+        loaded = cache.load(self.folder, self.bits)
+        return None if loaded is None else Snapshot(loaded[1], [Part(loaded[0])])
+
+    def _apply(self, snapshot: Snapshot, records: list[Record], state: State) -> Snapshot:
+        """The snapshot after these records."""
+        kind = self._store.kind()
+        if not records or kind is None:
+            return Snapshot(state, snapshot.parts)
+        touched = [one for record in records for one in (*record.gone, *record.ids)]
+        main, recent = ([part.without(touched) for part in snapshot.parts] + [None, None])[:2]
+        ids: list[Any] = []
+        codes: list[Codes] = []
+        kept: list[NDArray[np.bool_]] = []
+
+        def put(some: Any, its_codes: Codes, *, counts: bool) -> None:
+            ids.extend(some)
+            codes.append(its_codes)
+            kept.append(np.full(len(some), counts))
+
+        coming = sum(len(record.ids) for record in records) + (recent.count if recent else 0)
+        held = main.count if main else 0
+        if main and (coming > max(RECENT, RECENT_SHARE * held) or held < len(main.segment) / 2):
+            put(*main.entries(), counts=True)
+            main = None
+        if recent:
+            put(*recent.entries(), counts=True)
+        for record in records:
+            put(record.gone, np.zeros((len(record.gone), code_bytes(self.bits)), np.uint8), counts=False)
+            put(record.ids, record.codes, counts=True)
+        ordered = np.asarray(ids, np.int64) if kind == "int" else ids
+        segment = build(self.bits, kind, ordered, np.concatenate(codes), np.concatenate(kept))
+        return Snapshot(state, [part for part in (main, Part(segment)) if part and len(part.segment)])
+
+    # reading
+
+    def _search(self, queries: Codes, k: int, where: Filter | None) -> list[Hits]:
+        snapshot, masks = self._view(where)
+        both = zip(snapshot.parts, masks, strict=True)
+        found = [part.segment.nearest(queries, k, mask) for part, mask in both]
+        return _hits(snapshot, found, len(queries), k)
+
+    def _within(self, queries: Codes, radius: int, where: Filter | None) -> list[Hits]:
+        snapshot, masks = self._view(where)
+        both = zip(snapshot.parts, masks, strict=True)
+        found = [part.segment.within(queries, radius, mask) for part, mask in both]
+        return _hits(snapshot, found, len(queries), None)
+
+    def _view(self, where: Filter | None) -> tuple[Snapshot, list[Allowed | None]]:
+        """A snapshot and, for each part, which rows count."""
+        if where is None:
+            snapshot = self._current()
+            return snapshot, [part.alive for part in snapshot.parts]
+        with self._store.reading():  # metadata and codes of one moment
+            snapshot = self._caught_up()
+            key = repr(where)
+            if key not in snapshot.allowed:
+                if len(snapshot.allowed) >= FILTERS_KEPT:
+                    snapshot.allowed.clear()
+                snapshot.allowed[key] = [self._allowed(part, where) for part in snapshot.parts]
+            return snapshot, list(snapshot.allowed[key])
+
+    def _allowed(self, part: Part, where: Filter) -> Allowed:
+        rows = self._matching(part, where)
+        return rows if part.alive is None else rows & part.alive
+
+    def _matching(self, part: Part, where: Filter) -> Allowed:
+        """Which rows of a part meet the filter."""
+        match where:
+            case Compare():
+                mask = np.zeros(len(part.segment), bool)
+                rows = part.segment.ids.find(self._store.ids_where(where))
+                mask[rows[rows >= 0]] = True
+                return mask
+            case OneOf(key, values):
+                each = (self._matching(part, Compare(key, "==", value)) for value in values)
+                return reduce(np.logical_or, each, np.zeros(len(part.segment), bool))
+            case And(parts):
+                return reduce(np.logical_and, (self._matching(part, one) for one in parts))
+            case Or(parts):
+                return reduce(np.logical_or, (self._matching(part, one) for one in parts))
+            case Not(inner):
+                return ~self._matching(part, inner)
+
+    def _get(self, ids: list[Any]) -> list[Item | None]:
+        with self._store.reading():
+            check_kind(kind_of(ids), self._store.kind())
+            snapshot = self._caught_up()
+            meta = self._store.meta(ids)
+        found: list[Item | None] = [None] * len(ids)
+        for part in snapshot.parts:
+            rows = part.segment.ids.find(ids)
+            here = np.flatnonzero(rows >= 0)
+            if part.alive is not None:
+                here = here[part.alive[rows[here]]]
+            for position, code in zip(here.tolist(), part.segment.codes(rows[here]), strict=True):
+                found[position] = Item(ids[position], code, meta[position])
+        return found
+
+    def _scan(self, batch: int) -> Iterator[tuple[list[Any], Codes]]:
+        for part in self._current().parts:
+            rows = np.arange(len(part.segment)) if part.alive is None else np.flatnonzero(part.alive)
+            for start in range(0, len(rows), batch):
+                some = rows[start:start + batch]
+                yield part.segment.ids.take(some), part.segment.codes(some)
+
+    def _count(self) -> int:
+        return self._current().count
+
+    # closing
+
+    def _close(self) -> None:
+        try:
+            if self._wrote:
+                self._save_cache()
+        finally:
+            self._store.close()
+
+    def _save_cache(self) -> None:
+        """Leave the search structure behind if the one there is far behind.
+
+        The items are safe without it, so a full disk is no error here.
+        """
+        saved = cache.state(self.folder)
+        with self._store.reading():
+            last = saved.last if saved and saved.epoch == self._store.state().epoch else 0
+            if self._store.entries(last) <= max(RECENT, RECENT_SHARE * self._store.entries()):
+                return
+        snapshot = self._current()
+        if not snapshot.parts:
+            return
+        segment = snapshot.parts[0].segment
+        if len(snapshot.parts) > 1 or snapshot.parts[0].alive is not None:
+            ids, codes = self._entries(snapshot)
+            segment = build(self.bits, segment.kind, ids, codes, np.ones(len(ids), bool))
+        with suppress(OSError, UserError):
+            cache.save(self.folder, segment, snapshot.state)
+
+
+def _hits(snapshot: Snapshot, found: list[Found], queries: int, k: int | None) -> list[Hits]:
+    """Rows of each part as ids, the parts brought together by (distance, id)."""
+    each = []
+    for part, rows in zip(snapshot.parts, found, strict=True):
+        ids, distances = part.segment.ids.take(rows.rows), rows.distances.tolist()
+        edges = np.concatenate([[0], np.cumsum(rows.counts)]).tolist()
+        each.append([Hits(ids[a:b], distances[a:b]) for a, b in pairwise(edges)])
+    if not each:
+        return [Hits([], []) for _ in range(queries)]
+    if len(each) == 1:
+        return each[0]
+    merged = []
+    for same_query in zip(*each, strict=True):
+        pairs = sorted((distance, one) for hits in same_query for one, distance in hits)[:k]
+        merged.append(Hits([one for _, one in pairs], [distance for distance, _ in pairs]))
+    return merged
+
+
+def open_local(folder: Path, *, bits: int | None, model: str | None, read_only: bool) -> LocalIndex:
+    """Open the index in a folder, or make it. See :func:`pts3h.open_index`."""
+    return LocalIndex(folder.expanduser(), bits, model, read_only)

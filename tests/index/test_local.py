@@ -1,0 +1,68 @@
+"""The local engine, with the compiled kernel and without, against the contract."""
+
+from itertools import count
+
+import pytest
+from contract_suite import ContractSuite
+
+from pts3h import kernel
+from pts3h.index import local as local_engine
+from pts3h.index import open_index, segment
+
+
+class Engine:
+    """Makes indexes in new folders."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.numbers = count()
+
+    def create(self, bits, model=None):
+        return open_index(self.folder / f"index {next(self.numbers)}", bits, model=model)
+
+    def reopen(self, index, bits=None, model=None):
+        index.close()
+        return open_index(index.folder, bits, model=model)
+
+
+@pytest.fixture
+def engine(tmp_path):
+    return Engine(tmp_path)
+
+
+class TestLocal(ContractSuite):
+    examples = 30
+
+
+class TestLocalWithoutCompiler(ContractSuite):
+    @pytest.fixture(autouse=True)
+    def no_kernel(self, monkeypatch):
+        monkeypatch.setattr(kernel, "compiled", lambda: False)
+
+
+class TestLocalWithEveryStructureInUse(ContractSuite):
+    """Thresholds so low that small tests reach duplicates, lookups, merges, and logs written anew."""
+
+    @pytest.fixture(autouse=True)
+    def low_thresholds(self, monkeypatch):
+        monkeypatch.setattr(segment, "SMALLEST_WITH_DUPLICATES", 1)
+        monkeypatch.setattr(segment, "WORTHWHILE", 1.0)
+        monkeypatch.setattr(local_engine, "RECENT", 2)
+        monkeypatch.setattr(local_engine, "GARBAGE", 2)
+
+
+class TestLocalWithLookups(ContractSuite):
+    """Every radius through multi-index hashing that can be."""
+
+    @pytest.fixture(autouse=True)
+    def always_look_up(self, monkeypatch):
+        pytest.importorskip("pts3h.kernel.native")
+        from pts3h.index.multi_index import RadiusSearch
+
+        scan = RadiusSearch.within
+
+        def within(self, queries, radius, allowed):
+            cheap = self.columns.shape[1] and self._probes(radius) < 5000
+            return (self.look_up if cheap else lambda *a: scan(self, *a))(queries, radius, allowed)
+
+        monkeypatch.setattr(RadiusSearch, "within", within)
