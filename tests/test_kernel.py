@@ -145,6 +145,8 @@ def relevance_cases(rng, q, n):
     other_masks = rng.integers(0, 16, (n, 2), np.uint64) << np.uint64(7)
     common = ((masks[:, None] & other_masks[None]) != 0).any(-1)
     matrix = rng.random((q, n)) < 0.1
+    classes, other_classes = (rng.random((rows, 70)) < 0.1 for rows in (q, n))
+    yield {"labels": (classes, other_classes.astype(int))}, (classes[:, None] & other_classes[None]).any(-1)
     yield {"labels": (mine, others)}, mine[:, None] == others[None]
     yield {"labels": (masks, other_masks)}, common
     yield {"relevant": matrix}, matrix
@@ -215,7 +217,8 @@ def test_fallback_with_faiss_is_the_same_as_with_numpy(bits, monkeypatch):
     ({"relevant": np.ones((2, 3))}, "boolean matrix"),
     ({"labels": ([1, 1], [1, 1])}, "2 queries and 3 items"),
     ({"labels": ([0.5, 1], [1, 1, 1])}, "whole numbers"),
-    ({"labels": (np.ones((2, 1), np.int64), np.ones((3, 1), np.int64))}, "uint64"),
+    ({"labels": (np.ones((2, 4)), np.ones((3, 4)))}, "whole numbers"),
+    ({"labels": (np.ones((2, 4), int), np.ones((3, 5), int))}, "2 queries and 3 items"),
 ])
 def test_wrong_relevance_is_named(arguments, message):
     with pytest.raises(UserError, match=message):

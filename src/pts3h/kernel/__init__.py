@@ -113,8 +113,8 @@ def histograms(
         database: (n, bytes) packed codes.
         bits: length of the codes.
         relevant: (q, n) booleans.
-        labels: of queries and database: whole numbers (q,) and (n,), where equal is relevant, or 64-bit masks
-            (q, words) and (n, words) uint64, where a common bit is relevant.
+        labels: of queries and database: whole numbers (q,) and (n,), where equal is relevant; or rows of 0/1
+            (q, classes) and (n, classes), where a common class is relevant; or such rows as uint64 masks.
 
     Returns:
         all items (q, bits + 1) and relevant items (q, bits + 1).
@@ -147,10 +147,10 @@ def _relevance(
     if len(mine.shape) not in (1, 2) or mine.shape[:1] != (q,) or others.shape != (n, *mine.shape[1:]):
         shapes = f"{mine.shape} and {others.shape}"
         raise UserError(f"labels must be for {q} queries and {n} items, got shapes {shapes}")
-    if mine.ndim == 2:
-        if mine.dtype != np.uint64 or others.dtype != np.uint64:
-            raise UserError(f"label masks must be uint64 words, got {mine.dtype} and {others.dtype}")
-        return Relevance(2, np.ascontiguousarray(mine), np.ascontiguousarray(others))
     if mine.dtype.kind not in "iub" or others.dtype.kind not in "iub":
         raise UserError(f"labels must be whole numbers, got {mine.dtype} and {others.dtype}")
+    if mine.ndim == 2:
+        if mine.dtype != np.uint64 or others.dtype != np.uint64:
+            mine, others = (as_words(np.packbits(rows > 0, axis=1)) for rows in (mine, others))
+        return Relevance(2, np.ascontiguousarray(mine), np.ascontiguousarray(others))
     return Relevance(1, mine.astype(np.int64), others.astype(np.int64))

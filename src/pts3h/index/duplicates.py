@@ -1,0 +1,76 @@
+"""Groups of near duplicates in any index, by radius searches, so that no n x n matrix is ever made."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..codes import Codes
+from ..progress import bar
+from .contract import Hits, Index, check_radius
+
+SCAN = 4_096
+# Queries are asked in batches that should give about this many hits, so that memory stays small in dense places.
+HITS = 500_000
+
+
+class Links:
+    """Which items belong together (a union-find forest), without keeping the pairs."""
+
+    def __init__(self) -> None:
+        self.parent: dict[Any, Any] = {}
+
+    def root(self, one: Any) -> Any:
+        """The item that stands for the group of ``one``."""
+        while (above := self.parent.setdefault(one, one)) != one:
+            self.parent[one] = one = self.parent[above]  # halve the path on the way up
+        return one
+
+    def link(self, a: Any, b: Any) -> None:
+        """From now on, ``a`` and ``b`` belong together."""
+        a, b = self.root(a), self.root(b)
+        self.parent[max(a, b)] = min(a, b)
+
+    def groups(self) -> list[list[Any]]:
+        """All groups, each in id order, the largest first."""
+        found: dict[Any, list[Any]] = {}
+        for one in sorted(self.parent):
+            found.setdefault(self.root(one), []).append(one)
+        return sorted(found.values(), key=lambda ids: (-len(ids), ids[0]))
+
+
+def duplicate_groups(index: Index, radius: int = 2, *, show_progress: bool | None = None) -> list[list[Any]]:
+    """Ids of items that are linked by steps of at most ``radius``: groups of two or more, the largest first.
+
+    Memory grows with the number of items that have a neighbour, not with the number of pairs.
+
+    Args:
+        index: any index; what others write meanwhile may or may not be seen.
+        radius: largest Hamming distance of two neighbours.
+        show_progress: draw a bar; None asks whether somebody watches.
+    """
+    check_radius(radius, index.bits)
+    links = Links()
+    asked: set[bytes] = set()  # codes with neighbours: all that share them are linked already
+    with bar("Looking for near duplicates", index.count, unit="items", show=show_progress) as advance:
+        for ids, codes in index.scan(SCAN):
+            new = [row for row, code in enumerate(codes) if code.tobytes() not in asked]
+            distinct = np.unique(codes[new], axis=0) if new else codes[:0]
+            for code, hits in _ask(index, distinct, radius):
+                if len(hits) > 1:
+                    asked.add(code)
+                    for other in hits.ids[1:]:
+                        links.link(hits.ids[0], other)
+            advance(len(ids))
+    return links.groups()
+
+
+def _ask(index: Index, codes: Codes, radius: int) -> Iterator[tuple[bytes, Hits]]:
+    """Each code with what is near it, a few codes at a time where much is near."""
+    start, size = 0, 16
+    while start < len(codes):
+        some = codes[start:start + size]
+        found = index.within(some, radius)
+        yield from zip((code.tobytes() for code in some), found, strict=True)
+        start += len(some)
+        size = max(1, min(SCAN, 4 * size, HITS // max(1, *map(len, found), 1)))
