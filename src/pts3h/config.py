@@ -13,9 +13,9 @@ Network = Literal["teacher", "student"]
 
 # What each loss trains well with on frozen features, measured on CIFAR-10 (docs/decisions.md).
 LOSS_DEFAULTS: dict[str, dict[str, float]] = {
-    "dsh": {"omega": 0.6, "gamma": 0.5, "eta": 0.004, "learning_rate": 0.03},
-    "dpsh": {"omega": 0.2, "gamma": 0.5, "eta": 0.1, "learning_rate": 0.01},
-    "ksh": {"omega": 0.6, "gamma": 0.5, "eta": 0.004, "learning_rate": 0.03},
+    "dsh": {"omega": 0.6, "gamma": 1.0, "eta": 0.004, "learning_rate": 0.15},
+    "dpsh": {"omega": 0.5, "gamma": 1.0, "eta": 0.05, "learning_rate": 0.02},
+    "ksh": {"omega": 0.6, "gamma": 1.0, "eta": 0.004, "learning_rate": 0.1},
 }
 
 

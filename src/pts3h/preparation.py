@@ -69,7 +69,7 @@ def compute_features(images: Images, backbone: Backbone, config: Config, show: b
     """Frozen features of the images and of their perturbed copies, through the cache."""
     assert config.image_size is not None
     return FrozenBackbone(backbone, name=config.backbone).cached(
-        images, size=config.image_size, copies=config.views, views=image_views(config), seed=config.seed, show=show
+        images, size=config.image_size, copies=config.views, views=image_views(config), show=show
     )
 
 

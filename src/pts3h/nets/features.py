@@ -62,17 +62,18 @@ class FrozenBackbone:
         return features.half().float()
 
     def cached(
-        self, images: Images, *, size: int, copies: int, views: ImageViews, seed: int, show: bool | None = None
+        self, images: Images, *, size: int, copies: int, views: ImageViews, show: bool | None = None
     ) -> Features:
         """Features of all images, from disk where they were computed before.
 
-        A run that was stopped goes on where it was.
+        The perturbed copies are the same for every training seed, so that seeds share them. A run that was stopped
+        goes on where it was.
         """
-        perturbed = short_digest({"copies": copies, "views": asdict(views), "seed": seed} if copies else {})
+        perturbed = short_digest({"copies": copies, "views": asdict(views)} if copies else {})
         stem = cache_folder("features") / f"{self._clean_key(images, size)}-{perturbed}"
         finished, partial, note = (stem.with_suffix(suffix) for suffix in (".npy", ".part", ".json"))
         if not finished.exists():
-            self._fill(images, size, copies, views, seed, partial, note, show)
+            self._fill(images, size, copies, views, partial, note, show)
             partial.rename(finished)
         return read_cache(finished)
 
@@ -96,8 +97,8 @@ class FrozenBackbone:
         return short_digest({"net": self.digest, "size": size, "items": images.digest()})
 
     def _fill(
-        self, images: Images, size: int, copies: int, views: ImageViews, seed: int,
-        partial: Path, note: Path, show: bool | None,
+        self, images: Images, size: int, copies: int, views: ImageViews, partial: Path, note: Path,
+        show: bool | None,
     ) -> None:  # fmt: skip
         shape = (len(images), 1 + copies, self.width)
         done, broken = 0, dict[str, str]()
@@ -114,7 +115,7 @@ class FrozenBackbone:
             for batch, start in enumerate(range(done, len(images), BATCH), start=1):
                 positions = np.arange(start, min(start + BATCH, len(images)))
                 # seeded by place, so that a resumed run draws the same views
-                generator = torch.Generator().manual_seed(seed * 1_000_003 + start)
+                generator = torch.Generator().manual_seed(start)
                 array[positions], missing = self._batch(images, positions, size, copies, views, generator)
                 broken |= {str(start + place): reason for place, reason in missing.items()}
                 if batch % SAVE_EVERY == 0 or positions[-1] + 1 == len(images):
