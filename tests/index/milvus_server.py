@@ -6,7 +6,6 @@
 
 import os
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -38,12 +37,13 @@ SETTINGS = {
 PARTS = ("PROXY", "ROOTCOORD", "DATACOORD", "DATANODE", "QUERYCOORD", "QUERYNODE", "INDEXCOORD", "INDEXNODE")
 SETTINGS |= {f"{part}_IP": "127.0.0.1" for part in PARTS}
 
-# A server would outlive a killed test run. This program ends itself and the server as soon as the pipe to its
-# parent closes, however the parent ended.
+# A server would outlive a killed test run. This program ends the server, its data and itself as soon as the
+# pipe to its parent closes, however the parent ended. Nobody wants the data, so it need not be gentle.
 GUARD = """
-import os, signal, subprocess, sys
-server = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL)
+import os, shutil, signal, subprocess, sys
+subprocess.Popen(sys.argv[2:], stdin=subprocess.DEVNULL)
 sys.stdin.buffer.read()
+shutil.rmtree(sys.argv[1], ignore_errors=True)
 os.killpg(0, signal.SIGKILL)
 """
 
@@ -80,16 +80,15 @@ def running_server() -> Iterator[str]:
     ]
     with (data / "launcher.log").open("wb") as log:
         guard = subprocess.Popen(
-            [sys.executable, "-c", GUARD, *command], stdin=subprocess.PIPE, stdout=log, stderr=log,
+            [sys.executable, "-c", GUARD, data, *command], stdin=subprocess.PIPE, stdout=log, stderr=log,
             env=os.environ | SETTINGS, start_new_session=True,
         )
     try:
         wait_until_healthy(health_port, data)
         yield f"127.0.0.1:{port}"
     finally:
-        os.killpg(guard.pid, signal.SIGKILL)  # its data are not wanted any more, so no need to stop gently
         guard.communicate()
-        shutil.rmtree(data, ignore_errors=True)
+        shutil.rmtree(data, ignore_errors=True)  # what the server wrote in its last moment
 
 
 def wait_until_healthy(health_port: int, data: Path) -> None:

@@ -110,10 +110,15 @@ class MilvusIndex(Index):
             self._holds(ids)
         rows = [size + _size(one) + codes.shape[1] for size, one in zip(sizes, ids, strict=True)]
         for start, stop in _batches(rows):
-            self._collection.upsert([
-                {"id": ids[row], "code": codes[row].tobytes(), "meta": meta[row]}
-                for row in range(start, stop)
-            ])
+            some = range(start, stop)
+            batch = [{"id": ids[row], "code": codes[row].tobytes(), "meta": meta[row]} for row in some]
+            try:
+                self._collection.upsert(batch)
+            except UserError as error:
+                if not start:
+                    raise
+                stored = f"{start} of {len(ids)} items are stored; add them again"
+                raise UserError(f"{error} ({stored})") from error
 
     def _remove(self, ids: list[Any]) -> None:
         self._check_writable()
@@ -148,7 +153,7 @@ class MilvusIndex(Index):
 
     def _search(self, queries: Codes, k: int, where: Filter | None) -> list[Hits]:
         if not self._has_items():
-            return [Hits() for _ in queries]
+            return [Hits([], []) for _ in queries]
         condition = "" if where is None else expression(where)
         limit = min(self._window, 2 * k + 64)  # more than k, so that ties at the k-th place are mostly inside
         found = self._collection.nearest(queries, limit, condition)
@@ -171,7 +176,7 @@ class MilvusIndex(Index):
 
     def _within(self, queries: Codes, radius: int, where: Filter | None) -> list[Hits]:
         if not self._has_items():
-            return [Hits() for _ in queries]
+            return [Hits([], []) for _ in queries]
         condition = "" if where is None else expression(where)
         return [_hits(pairs) for pairs in self._rings(queries, 0, radius, condition)]
 

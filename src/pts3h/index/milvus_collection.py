@@ -81,8 +81,9 @@ class Collection:
             self._call("create_index", self._name, index, sync=False)
         self._nlist = int(self._call("describe_index", self._name, "code").get("nlist", 0))
         deadline = time.monotonic() + LOAD_SECONDS
-        while self._call("get_load_state", self._name)["state"].name != "Loaded":
-            self._call("load_collection", self._name, _async=True)
+        while (state := self._call("get_load_state", self._name)["state"].name) != "Loaded":
+            if state == "NotLoad":
+                self._call("load_collection", self._name, _async=True)
             if time.monotonic() > deadline:
                 message = f"Milvus did not load {self._address} in {LOAD_SECONDS:g} s; is its memory full?"
                 raise UserError(message)

@@ -1,0 +1,191 @@
+"""What Milvus itself does not promise: whole answers beyond its window, ties in order, exact filters."""
+
+import time
+
+import numpy as np
+import pytest
+from contract_suite import METAS, WHERES, Oracle, as_pairs, assert_same, random_codes
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pts3h.codes import hamming
+from pts3h.index import milvus as engine
+from pts3h.index.filters import And, Compare, Not, OneOf, Or, matches
+from pts3h.index.milvus_filters import literal
+
+pytestmark = pytest.mark.milvus
+
+HOSTILE = [
+    'a"b', "a'b", "a\\", '\\"', '" or id >= 0 or "', '"] or meta["x"] == "', "]) or (1 == 1", "{x}",
+    "a\nb\r\t", "%_*", "é", "日本", "\U0001f600", "\u2028", "\ufeff", "\x7f", "\x01", "\\u0041", "\\x41",
+    "id", "a" * 3000,
+]
+
+
+def flush(index):
+    """Seal what was written into segments of its own, as a server does by itself with large ones."""
+    index._collection._call("flush", index._collection._name)
+
+
+def test_more_hits_than_a_window_holds(milvus):
+    n = 40_000
+    rng = np.random.default_rng(0)
+    codes = random_codes(rng, n, 64, 0.02)
+    codes[: n // 2] = codes[0]  # 20,000 at one distance: more than a window even there
+    ids = rng.permutation(n) * 7 - n
+    with milvus.open(milvus.address(), bits=64) as index:
+        index.add(ids, codes)
+        distances = hamming(codes[0], codes)
+        order = np.lexsort((ids, distances))
+        for radius in (0, 64):
+            hits = index.within(codes[0], radius)[0]
+            inside = order[distances[order] <= radius]
+            assert len(inside) > 16_384
+            assert hits.ids == ids[inside].tolist()
+            assert hits.distances == distances[inside].tolist()
+        for k in (100, 25_000):
+            hits = index.search(codes[0], k)[0]
+            assert hits.ids == ids[order[:k]].tolist()
+            assert hits.distances == distances[order[:k]].tolist()
+        scanned = {}
+        for some, part in index.scan(10_000):
+            assert len(some) <= 10_000
+            scanned.update(zip(some, map(bytes, part), strict=True))
+        assert scanned == dict(zip(ids.tolist(), map(bytes, codes), strict=True))
+
+
+@pytest.mark.parametrize(("kind", "options"), [
+    (int, {}), (str, {"index_type": "BIN_IVF_FLAT", "nlist": 8}),
+], ids=["integers-flat", "text-ivf"])
+def test_a_long_history_through_a_small_window(milvus, monkeypatch, kind, options):
+    monkeypatch.setattr(engine, "ROWS_PER_REQUEST", 40)
+    rng = np.random.default_rng(1)
+    oracle = Oracle()
+    with milvus.open(milvus.address(), bits=20, window=13, **options) as index:
+        for step in range(24):
+            ids = [kind(one) for one in rng.permutation(400)[: rng.integers(1, 80)]]
+            if step % 3 == 2:
+                index.remove(ids)
+                oracle.remove(ids)
+            else:
+                codes = random_codes(rng, len(ids), 20, 0.1)
+                meta = [METAS[one] for one in rng.integers(0, len(METAS), len(ids))]
+                index.add(ids, codes, meta)
+                oracle.add(ids, codes, meta)
+            if step in (7, 15):
+                flush(index)
+            queries = random_codes(rng, 2, 20)
+            where = WHERES[step % len(WHERES)]
+            assert as_pairs(index.search(queries, 9, where)) == oracle.search(queries, 9, where)
+            assert index.count == len(oracle.items)
+        assert_same(index, oracle, queries[:1], 20)
+        assert {one for some, _ in index.scan() for one in some} == set(oracle.items)
+
+
+def test_ivf_with_few_probes_finds_a_part(milvus):
+    rng = np.random.default_rng(2)
+    codes = random_codes(rng, 5000, 32)
+    address = milvus.address()
+    with milvus.open(address, bits=32, index_type="BIN_IVF_FLAT", nlist=32) as index:
+        index.add(range(5000), codes)
+        flush(index)
+        call, name = index._collection._call, index._collection._name
+        while call("describe_index", name, "code")["indexed_rows"] < len(codes):
+            time.sleep(0.1)
+        call("release_collection", name)  # opening loads it again, now with its clusters
+    oracle = hamming(codes[:20], codes)
+    with milvus.open(address) as index:  # the collection says that there are clusters; all are looked into
+        hits = index.search(codes[:20], 50)
+        assert [one.distances for one in hits] == np.sort(oracle, 1)[:, :50].tolist()
+    with milvus.open(address, nprobe=1) as index:
+        found = sum(len(one) for one in index.within(codes[:20], 10))
+        assert 20 <= found < (oracle <= 10).sum()
+
+
+def test_hostile_text_is_only_text(milvus):
+    code = np.zeros((len(HOSTILE), 8), np.uint8)
+    with milvus.open(milvus.address(), bits=64) as index:
+        index.add(HOSTILE, code, meta=[{"text": text, "deep": {text: [text]}} for text in HOSTILE])
+        for text in HOSTILE:
+            assert index.search(code[0], 50, {"text": text})[0].ids == [text]
+            assert index.within(code[0], 0, {"text": {"in": [text, "other"]}})[0].ids == [text]
+            assert index.within(code[0], 0, {"text": {">=": text, "<=": text}})[0].ids == [text]
+            (item,) = index.get([text])
+            assert item.id == text and item.meta == {"text": text, "deep": {text: [text]}}
+        for number, text in enumerate(HOSTILE, 1):
+            index.remove([text])
+            assert index.count == len(HOSTILE) - number
+
+
+def test_strange_keys(milvus):
+    keys = [
+        "a b", "a/b", "~0", "a~1b", "é", "日本", "\U0001f600", "{x}", "a'b", "a]", "a[0]", "a.b", "$meta",
+        "1", "id",
+    ]
+    code = np.zeros((len(keys), 8), np.uint8)
+    with milvus.open(milvus.address(), bits=64) as index:
+        index.add(keys, code, meta=[{key: 1} for key in keys])
+        for key in keys:
+            assert index.search(code[0], 50, {key: 1})[0].ids == [key]
+            assert len(index.search(code[0], 50, {"not": {key: 1}})[0]) == len(keys) - 1
+
+
+def test_filters_mean_what_they_mean_in_python(milvus):
+    values = [
+        0, 1, -1, 1.0, 0.5, -0.5, 1e300, 1e-300, 2**53 - 1, -(2**53) + 1, 2**62, -(2**63), 2**63 - 1,
+        True, False, None, "", "a", "b", "A", "é", "日", "\U0001f600", "1", "true", '"', "\\", [1], ["a"],
+        {"a": 1},
+    ]
+    metas = [{}, *({"x": value} for value in values), *({"y": value} for value in values[:5])]
+    scalars = [value for value in values if isinstance(value, (bool, int, float, str))]
+    compares = st.builds(Compare, st.sampled_from("xy"), st.sampled_from(["==", "<", "<=", ">", ">="]),
+                         st.sampled_from([value for value in scalars if not isinstance(value, bool)]))
+    leaves = st.one_of(
+        compares, st.builds(Compare, st.just("x"), st.just("=="), st.booleans()),
+        st.builds(OneOf, st.sampled_from("xy"), st.lists(st.sampled_from(scalars), max_size=6).map(tuple)),
+    )
+    some = lambda part: st.lists(part, min_size=1, max_size=3).map(tuple)  # noqa: E731
+    filters = st.recursive(leaves, lambda part: st.one_of(
+        st.builds(Not, part), st.builds(And, some(part)), st.builds(Or, some(part))), max_leaves=8)
+    query = np.zeros((1, 8), np.uint8)
+    with milvus.open(milvus.address(), bits=64) as index:
+        index.add(range(len(metas)), np.repeat(query, len(metas), 0), metas)
+        assert index.count == len(metas)
+
+        @settings(max_examples=100, deadline=None, derandomize=True, database=None)
+        @given(filters)
+        def check(where):
+            found = index._within(query, 0, where)[0].ids
+            assert found == [row for row, meta in enumerate(metas) if matches(where, meta)]
+
+        check()
+
+
+def test_literals_are_plain_ascii():
+    assert literal("a\"\\'é\U0001f600\n") == r'"a\u0022\u005c\u0027\u00e9\U0001f600\u000a"'
+    assert [literal(value) for value in (True, 1, -1.5, 1e300)] == ["true", "1", "-1.5", "1e+300"]
+
+
+def test_own_writes_are_seen_in_a_session(milvus):
+    codes = random_codes(np.random.default_rng(3), 30, 64)
+    with milvus.open(milvus.address(), bits=64, consistency="session") as index:
+        for row in range(30):
+            index.add([row], codes[row : row + 1])
+            assert index.search(codes[row], 1)[0].ids == [row]
+            assert index.count == row + 1
+
+
+def test_bounded_is_the_default(milvus, monkeypatch):
+    address = milvus.address()
+    codes = random_codes(np.random.default_rng(4), 30, 64)
+    with milvus.open(address, bits=64) as index:
+        index.add(range(30), codes)
+        assert index.count == 30
+    monkeypatch.setenv("MILVUS_TOKEN", milvus.token)
+    with engine.open_milvus(address) as index:
+        calls = []
+        call = index._collection._call
+        monkeypatch.setattr(index._collection, "_call", lambda *a, **n: calls.append(n) or call(*a, **n))
+        assert index.search(codes[:1], 1)[0].ids == [0]
+        assert index.count == 30
+    assert {one["consistency_level"] for one in calls} == {"Bounded"}
