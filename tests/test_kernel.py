@@ -123,7 +123,9 @@ def test_work_split_over_threads_gives_the_same(monkeypatch):
 
 @pytest.mark.parametrize("bits", [12, 48, 64, 100, 256])
 @pytest.mark.parametrize("radius", [0, 1, 2, 3, 5])
-def test_lookup_by_parts_finds_what_a_scan_finds(bits, radius):
+@pytest.mark.parametrize("scanned", [1, 16, 10**6])
+def test_lookup_by_parts_finds_what_a_scan_finds(bits, radius, scanned, monkeypatch):
+    monkeypatch.setattr(native, "SCANNED_PER_LOOKED_AT", scanned)  # lookups only, either, scans only
     rng = np.random.default_rng(bits)
     codes = make(rng, 2000, bits)
     codes[1000:] = codes[:1000] ^ np.packbits(rng.random((1000, bits)) < 2 / bits, axis=-1)
@@ -172,7 +174,7 @@ def test_histograms(bits, native_kernel, monkeypatch):
 def test_histograms_at_every_level(level):
     rng = np.random.default_rng(1)
     codes, queries = make(rng, 5000, 100), make(rng, 3, 100)
-    relevance = Relevance(1, np.array([0, 1, 2]), rng.integers(0, 3, 5000))
+    relevance = Relevance(1, np.array([[0, 0], [17, 4900], [0, 5000]]), None)
     counts = native.histograms(100, as_words(queries), kernel.columns_of(codes), relevance, level)
     np.testing.assert_array_equal(
         counts, fallback.histograms(100, as_words(queries), kernel.columns_of(codes), relevance)

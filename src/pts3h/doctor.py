@@ -66,7 +66,8 @@ class Diagnosis:
         search = self.search
         lines = [f"Python {self.python}, SQLite {self.sqlite}", f"search: {search.active} ({search.why})"]
         if search.level is not None:
-            lines.append(f"  instructions {search.level} of {', '.join(search.levels)}; threads {search.threads}")
+            levels = ", ".join(search.levels)
+            lines.append(f"  instructions {search.level} of {levels}; threads {search.threads}")
         lines += [f"{name} {version or 'is missing'}" for name, version in self.required.items()]
         for name, version in self.optional.items():
             extra, purpose = OPTIONAL[name]

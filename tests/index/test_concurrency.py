@@ -1,8 +1,8 @@
 """Readers in threads and in other processes while one writer adds and removes.
 
 The writer moves a window over the whole numbers: item n has a code made from n, items come at the front and
-go at the back, a batch at a time. At any moment an index holds whole batches, so an answer can be checked on its
-own: the items found must be one window, with right codes, and windows never go back.
+go at the back, a batch at a time. At any moment an index holds whole batches, so an answer can be checked on
+its own: the items found must be one window, with right codes, and windows never go back.
 """
 
 import subprocess

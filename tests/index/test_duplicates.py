@@ -49,7 +49,7 @@ def test_many_equal_codes_are_asked_about_once(tmp_path, monkeypatch):
         index.add(range(20_000), np.zeros((20_000, 1), np.uint8))
         asked = []
         within = index.within
-        monkeypatch.setattr(index, "within", lambda codes, radius: asked.append(len(codes)) or within(codes, radius))
+        monkeypatch.setattr(index, "within", lambda codes, r: asked.append(len(codes)) or within(codes, r))
         assert duplicate_groups(index, 2) == [list(range(20_000))]
         assert asked == [1]
 

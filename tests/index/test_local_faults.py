@@ -82,6 +82,20 @@ def test_a_cache_behind_the_log_is_brought_up_to_date(folder):
         assert index.within(codes_of(2, seed=9)[0], 0)[0].ids == [5]
 
 
+def test_a_database_put_back_from_a_backup_does_not_trust_the_later_cache(folder):
+    backup = (folder / store.FILE).read_bytes()
+    with open_index(folder) as index:
+        for number in range(3):
+            index.add(range(10_000 * (number + 1), 10_000 * (number + 2)), codes_of(10_000, seed=number))
+    assert cache.state(folder).last > 1
+    (folder / store.FILE).write_bytes(backup)
+    with open_index(folder) as index:
+        for number in range(10):
+            index.add([number], codes_of(N)[number:number + 1], [{"even": number % 2 == 0}])
+    with open_index(folder) as index:
+        assert_whole(index)
+
+
 def test_a_log_written_anew_is_noticed_by_readers_and_old_caches(folder, monkeypatch):
     monkeypatch.setattr(local_engine, "GARBAGE", 10)
     old = (folder / cache.FILE).read_bytes()

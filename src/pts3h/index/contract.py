@@ -29,7 +29,7 @@ MAX_ID_BYTES = 4096
 SCAN_BATCH = 16_384
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: that would cost more than finding the hits of a small radius
 class Hits:
     """What one query found: plain values in parallel, ordered by (distance, id)."""
 

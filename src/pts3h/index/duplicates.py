@@ -10,7 +10,7 @@ from ..progress import bar
 from .contract import Hits, Index, check_radius
 
 SCAN = 4_096
-# Queries are asked in batches that should give about this many hits, so that memory stays small in dense places.
+# Queries are asked in batches that should give about this many hits: memory stays small in dense places.
 HITS = 500_000
 
 

@@ -87,6 +87,15 @@ class LocalIndex(Index):
         self._version = -1  # of the store when the snapshot was made
         self._wrote = False
         self._tidy_at = GARBAGE
+        self._drop_cache_from_the_future()
+
+    def _drop_cache_from_the_future(self) -> None:
+        """A database put back from a backup must not grow into a cache that was made from what it lost."""
+        saved = cache.state(self.folder)
+        with self._store.reading():
+            now = self._store.state()
+        if saved and saved.epoch == now.epoch and saved.last > now.last and not self._store.read_only:
+            (self.folder / cache.FILE).unlink(missing_ok=True)
 
     # writing
 

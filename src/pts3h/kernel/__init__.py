@@ -122,8 +122,8 @@ def histograms(
     query_codes, codes = check_codes(queries, bits), check_codes(database, bits)
     if query_codes.ndim != 2 or codes.ndim != 2:
         raise UserError(f"codes must be (n, bytes), got shapes {query_codes.shape} and {codes.shape}")
-    relevance = _relevance(len(query_codes), len(codes), relevant, labels)
-    words, columns = as_words(query_codes), columns_of(codes)
+    relevance, order = _relevance(len(query_codes), len(codes), relevant, labels)
+    words, columns = as_words(query_codes), columns_of(codes if order is None else codes[order])
     if compiled():
         from . import native
 
@@ -135,14 +135,15 @@ def histograms(
 
 def _relevance(
     q: int, n: int, relevant: ArrayLike | None, labels: tuple[ArrayLike, ArrayLike] | None
-) -> Relevance:
+) -> tuple[Relevance, NDArray[np.int64] | None]:
+    """What is relevant, and the order in which the database must stand for that, if it matters."""
     if (relevant is None) == (labels is None):
         raise UserError("say what is relevant: give either relevant= or labels=")
     if labels is None:
         matrix = np.asarray(relevant)
         if matrix.shape != (q, n) or matrix.dtype != np.bool_:
             raise UserError(f"relevant must be a boolean matrix {(q, n)}, got {matrix.dtype} {matrix.shape}")
-        return Relevance(0, np.ascontiguousarray(matrix).view(np.uint8), None)
+        return Relevance(0, np.ascontiguousarray(matrix).view(np.uint8), None), None
     mine, others = (np.asarray(part) for part in labels)
     if len(mine.shape) not in (1, 2) or mine.shape[:1] != (q,) or others.shape != (n, *mine.shape[1:]):
         shapes = f"{mine.shape} and {others.shape}"
@@ -152,5 +153,8 @@ def _relevance(
     if mine.ndim == 2:
         if mine.dtype != np.uint64 or others.dtype != np.uint64:
             mine, others = (as_words(np.packbits(rows > 0, axis=1)) for rows in (mine, others))
-        return Relevance(2, np.ascontiguousarray(mine), np.ascontiguousarray(others))
-    return Relevance(1, mine.astype(np.int64), others.astype(np.int64))
+        return Relevance(2, np.ascontiguousarray(mine), np.ascontiguousarray(others)), None
+    # Rows sorted by label: what is relevant to a query lies together, and no label is looked at per pair.
+    order = np.argsort(others, kind="stable")
+    ends = [np.searchsorted(others[order], mine, side) for side in ("left", "right")]
+    return Relevance(1, np.stack(ends, axis=1).astype(np.int64), None), order

@@ -43,6 +43,14 @@ static inline uint32_t distance(const uint64_t *query, const uint64_t *code, siz
     return d;
 }
 
+/* A single query over much memory waits for the memory: asking for it 4 KB ahead nearly doubles the speed. To ask
+ * beyond the end is harmless. */
+static inline void fetch_ahead(const uint64_t *words, int count)
+{
+    for (int i = 0; i < count; i += 8)
+        prefetch(words + 512 + i);
+}
+
 /* ---- the scan, once per instruction set ---- */
 
 #define NAME(x) x##_portable
@@ -55,6 +63,7 @@ static inline uint32_t distance(const uint64_t *query, const uint64_t *code, siz
 #define vadd(a, b) ((a) + (b))
 #define vbelow(d, limit) ((uint32_t)((d) < (limit)))
 #define vstore(p, d) (*(p) = (d))
+#define vnarrow(p, d) (*(p) = (uint16_t)(d))
 #include "scan.h"
 
 #if (defined(__GNUC__) || defined(__clang__)) && defined(__x86_64__)
@@ -71,6 +80,12 @@ __attribute__((target("avx2"))) static inline __m256i count_avx2(__m256i a, __m2
     return _mm256_sad_epu8(bytes, _mm256_setzero_si256());
 }
 
+__attribute__((target("avx2"))) static inline void narrow_avx2(uint16_t *out, __m256i d)
+{
+    const __m128i words = _mm_packus_epi32(_mm256_castsi256_si128(d), _mm256_extracti128_si256(d, 1));
+    _mm_storel_epi64((__m128i *)out, _mm_packus_epi32(words, words)); /* the upper halves are zero, so they pack away */
+}
+
 #define NAME(x) x##_avx2
 #define TARGET __attribute__((target("avx2,popcnt")))
 #define LANES 4
@@ -81,6 +96,7 @@ __attribute__((target("avx2"))) static inline __m256i count_avx2(__m256i a, __m2
 #define vadd(a, b) _mm256_add_epi64(a, b)
 #define vbelow(d, limit) ((uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(limit, d))))
 #define vstore(p, d) _mm256_storeu_si256((__m256i *)(p), d)
+#define vnarrow(p, d) narrow_avx2(p, d)
 #include "scan.h"
 
 #define NAME(x) x##_avx512
@@ -93,6 +109,7 @@ __attribute__((target("avx2"))) static inline __m256i count_avx2(__m256i a, __m2
 #define vadd(a, b) _mm512_add_epi64(a, b)
 #define vbelow(d, limit) ((uint32_t)_mm512_cmplt_epu64_mask(d, limit))
 #define vstore(p, d) _mm512_storeu_si512((void *)(p), d)
+#define vnarrow(p, d) _mm_storeu_si128((__m128i *)(p), _mm512_cvtepi64_epi16(d))
 #include "scan.h"
 #endif
 
@@ -116,6 +133,7 @@ static inline uint32_t below_neon(uint64x2_t d, uint64x2_t limit)
 #define vadd(a, b) vaddq_u64(a, b)
 #define vbelow(d, limit) below_neon(d, limit)
 #define vstore(p, d) vst1q_u64(p, d)
+#define vnarrow(p, d) ((p)[0] = (uint16_t)vgetq_lane_u64(d, 0), (p)[1] = (uint16_t)vgetq_lane_u64(d, 1))
 #include "scan.h"
 #endif
 
@@ -410,6 +428,22 @@ done:
 
 /* ---- everything within a radius ---- */
 
+static int scan_within(Found *found, const Level *level, const uint64_t *query, const uint64_t *columns, size_t stride,
+                       size_t words, size_t begin, size_t end, uint32_t radius, const uint8_t *allowed)
+{
+    uint16_t offsets[BLOCK_WORDS], distances[BLOCK_WORDS];
+    const size_t block = block_rows(words);
+    for (size_t from = begin; from < end; from += block) {
+        const size_t to = from + block < end ? from + block : end;
+        const size_t hits = level->select(query, columns, stride, words, from, to, radius + 1, offsets, distances);
+        for (size_t i = 0; i < hits; i++)
+            if ((!allowed || allowed[from + offsets[i]]) &&
+                !found_push(found, (uint32_t)(from + offsets[i]), distances[i]))
+                return 0;
+    }
+    return 1;
+}
+
 PyDoc_STRVAR(within_doc,
 "within(level, bits, queries, columns, stride, begin, end, radius, allowed) -> (counts, rows, distances)\n\n"
 "All rows at distance radius or less of each query, by (distance, row).");
@@ -435,20 +469,14 @@ static PyObject *kernel_within(PyObject *self, PyObject *args)
     found = calloc(n + 1, sizeof *found);
     limits = malloc((n + 1) * sizeof *limits);
     ok = found && limits;
-    uint16_t offsets[BLOCK_WORDS], distances[BLOCK_WORDS];
     const size_t block = block_rows(words);
     for (size_t i = 0; ok && i < n; i++)
         limits[i] = (uint32_t)radius + 1;
     for (size_t from = (size_t)begin; ok && from < (size_t)end; from += block) {
         const size_t to = from + block < (size_t)end ? from + block : (size_t)end;
-        for (size_t i = 0; ok && i < n; i++) {
-            const size_t hits = level->select((const uint64_t *)in.queries.buf + i * words, in.columns.buf,
-                                              (size_t)stride, words, from, to, (uint32_t)radius + 1, offsets,
-                                              distances);
-            for (size_t j = 0; ok && j < hits; j++)
-                if (!allowed || allowed[from + offsets[j]])
-                    ok = found_push(&found[i], (uint32_t)(from + offsets[j]), distances[j]);
-        }
+        for (size_t i = 0; ok && i < n; i++)
+            ok = scan_within(&found[i], level, (const uint64_t *)in.queries.buf + i * words, in.columns.buf,
+                             (size_t)stride, words, from, to, (uint32_t)radius, allowed);
     }
     Py_END_ALLOW_THREADS
     result = ok ? found_sorted(found, n, (size_t)bits, limits, SIZE_MAX) : PyErr_NoMemory();
@@ -462,66 +490,88 @@ done:
 /* ---- histograms of distances, for metrics ---- */
 
 PyDoc_STRVAR(histograms_doc,
-"histograms(level, bits, queries, columns, stride, n, kind, relevance, labels, width, out)\n\n"
+"histograms(level, bits, queries, columns, stride, n, kind, relevance, masks, width, out)\n\n"
 "Counts per query of irrelevant and of relevant rows at each distance, into out (q, 2, bits + 1) int64.\n"
-"kind 0: relevance (q, n) of bytes; 1: int64 labels of queries and rows, equal is relevant; 2: masks of `width`\n"
-"64-bit words, a common bit is relevant.");
+"kind 0: relevance (q, n) of bytes; 1: relevance (q, 2) int64, first and last + 1 of the relevant rows; 2: relevance\n"
+"(q, width) and masks (n, width) of 64-bit words, a common bit is relevant.");
 
-#define STRIPES 4 /* neighbours often share a distance: counting in turns into four tables avoids waiting */
+#define STRIPES 8 /* neighbours often share a distance: counting in turns into several tables avoids waiting */
+
+static void count_bins(const uint16_t *bin, size_t size, uint32_t *tables, size_t stripe)
+{
+    size_t i = 0;
+    for (; i + 8 <= size; i += 8) {
+        uint64_t a, b; /* four at a load */
+        memcpy(&a, bin + i, 8);
+        memcpy(&b, bin + i + 4, 8);
+        for (size_t s = 0; s < 4; s++) {
+            tables[s * stripe + (a >> (16 * s) & 0xffff)]++;
+            tables[(s + 4) * stripe + (b >> (16 * s) & 0xffff)]++;
+        }
+    }
+    for (; i < size; i++)
+        tables[bin[i]]++;
+}
+
+/* Add `bins` to the bin of every relevant row. */
+static void mark_relevant(uint16_t *bin, size_t size, size_t bins, const uint8_t *flags, const uint64_t *mine,
+                          const uint64_t *masks, size_t width)
+{
+    for (size_t r = 0; flags && r < size; r++)
+        bin[r] = (uint16_t)(bin[r] + (flags[r] ? bins : 0));
+    for (size_t r = 0; masks && r < size; r++) {
+        uint64_t common = 0;
+        for (size_t w = 0; w < width; w++)
+            common |= mine[w] & masks[r * width + w];
+        bin[r] = (uint16_t)(bin[r] + (common ? bins : 0));
+    }
+}
 
 static PyObject *kernel_histograms(PyObject *self, PyObject *args)
 {
-    Py_buffer queries, columns, relevance, labels = {0}, out;
+    Py_buffer queries, columns, relevance, masks = {0}, out;
     const char *name;
     Py_ssize_t bits, stride, n, width;
     int kind;
     if (!PyArg_ParseTuple(args, "sny*y*nniy*z*nw*", &name, &bits, &queries, &columns, &stride, &n, &kind, &relevance,
-                          &labels, &width, &out))
+                          &masks, &width, &out))
         return NULL;
     const Level *level = find_level(name);
     const size_t words = ((size_t)bits + 63) / 64, count = (size_t)queries.len / (8 * words), bins = (size_t)bits + 1;
-    const size_t block = block_rows(words);
-    uint32_t *tables = calloc(STRIPES * 2 * bins, sizeof *tables);
+    const size_t block = block_rows(words), stripe = 2 * bins;
+    uint32_t *tables = malloc(STRIPES * stripe * sizeof *tables);
     if (level && tables) {
         Py_BEGIN_ALLOW_THREADS
         uint16_t bin[BLOCK_WORDS];
         for (size_t i = 0; i < count; i++) {
             const uint64_t *query = (const uint64_t *)queries.buf + i * words;
-            memset(tables, 0, STRIPES * 2 * bins * sizeof *tables);
-            for (size_t from = 0; from < (size_t)n; from += block) {
-                const size_t size = from + block < (size_t)n ? block : (size_t)n - from;
-                level->distances(query, columns.buf, (size_t)stride, words, from, from + size, bin);
-                if (kind == 0) {
-                    const uint8_t *flag = (const uint8_t *)relevance.buf + i * (size_t)n + from;
-                    for (size_t r = 0; r < size; r++)
-                        bin[r] = (uint16_t)(bin[r] + (flag[r] ? bins : 0));
-                } else if (kind == 1) {
-                    const int64_t mine = ((const int64_t *)relevance.buf)[i];
-                    const int64_t *label = (const int64_t *)labels.buf + from;
-                    for (size_t r = 0; r < size; r++)
-                        bin[r] = (uint16_t)(bin[r] + (label[r] == mine ? bins : 0));
-                } else {
-                    const uint64_t *mine = (const uint64_t *)relevance.buf + i * (size_t)width;
-                    const uint64_t *mask = (const uint64_t *)labels.buf + from * (size_t)width;
-                    for (size_t r = 0; r < size; r++) {
-                        uint64_t common = 0;
-                        for (size_t w = 0; w < (size_t)width; w++)
-                            common |= mine[w] & mask[r * (size_t)width + w];
-                        bin[r] = (uint16_t)(bin[r] + (common ? bins : 0));
-                    }
+            const int64_t *range = (const int64_t *)relevance.buf + 2 * i;
+            const uint64_t *mine = (const uint64_t *)relevance.buf + i * (size_t)width;
+            memset(tables, 0, STRIPES * stripe * sizeof *tables);
+            for (size_t from = 0, to; from < (size_t)n; from = to) {
+                to = from + block < (size_t)n ? from + block : (size_t)n;
+                int inside = 0;
+                if (kind == 1) { /* a block is all relevant or not at all */
+                    inside = (int64_t)from >= range[0] && (int64_t)from < range[1];
+                    if (inside && (int64_t)to > range[1])
+                        to = (size_t)range[1];
+                    if ((int64_t)from < range[0] && (int64_t)to > range[0])
+                        to = (size_t)range[0];
                 }
-                size_t r = 0;
-                for (; r + STRIPES <= size; r += STRIPES)
-                    for (size_t s = 0; s < STRIPES; s++)
-                        tables[s * 2 * bins + bin[r + s]]++;
-                for (; r < size; r++)
-                    tables[bin[r]]++;
+                level->distances(query, columns.buf, (size_t)stride, words, from, to, bin);
+                if (kind == 0)
+                    mark_relevant(bin, to - from, bins, (const uint8_t *)relevance.buf + i * (size_t)n + from, NULL,
+                                  NULL, 0);
+                else if (kind == 2)
+                    mark_relevant(bin, to - from, bins, NULL, mine,
+                                  (const uint64_t *)masks.buf + from * (size_t)width, (size_t)width);
+                count_bins(bin, to - from, tables + (inside ? bins : 0), stripe);
             }
-            int64_t *sums = (int64_t *)out.buf + i * 2 * bins;
-            for (size_t b = 0; b < 2 * bins; b++) {
+            int64_t *sums = (int64_t *)out.buf + i * stripe;
+            for (size_t b = 0; b < stripe; b++) {
                 sums[b] = 0;
                 for (size_t s = 0; s < STRIPES; s++)
-                    sums[b] += tables[s * 2 * bins + b];
+                    sums[b] += tables[s * stripe + b];
             }
         }
         Py_END_ALLOW_THREADS
@@ -531,7 +581,7 @@ static PyObject *kernel_histograms(PyObject *self, PyObject *args)
     PyBuffer_Release(&queries);
     PyBuffer_Release(&columns);
     PyBuffer_Release(&relevance);
-    if (labels.obj) PyBuffer_Release(&labels);
+    if (masks.obj) PyBuffer_Release(&masks);
     PyBuffer_Release(&out);
     if (PyErr_Occurred())
         return NULL;
@@ -618,9 +668,10 @@ static int probe(Found *found, const uint64_t *query, const uint64_t *columns, s
 }
 
 PyDoc_STRVAR(lookup_doc,
-"lookup(bits, queries, columns, stride, radius, parts, flips, allowed) -> (counts, rows, distances)\n\n"
+"lookup(level, bits, queries, columns, n, radius, parts, flips, most, allowed) -> (counts, rows, distances)\n\n"
 "All rows within radius by multi-index hashing. parts: (first, width, probes, budget, starts, rows) each; flips:\n"
-"uint32 patterns by number of set bits, of which a part with `probes` tries so many.");
+"uint32 patterns by number of set bits, of which a part with `probes` tries so many. A query that would have to look\n"
+"at more than `most` rows scans all of them instead.");
 
 static int by_row(const void *a, const void *b)
 {
@@ -652,10 +703,12 @@ static PyObject *kernel_lookup(PyObject *self, PyObject *args)
     Inputs in = {0};
     Py_buffer flips, buffers[2 * MAX_PARTS];
     PyObject *list, *result = NULL;
-    Py_ssize_t bits, stride, radius;
-    if (!PyArg_ParseTuple(args, "ny*y*nnO!y*z*", &bits, &in.queries, &in.columns, &stride, &radius, &PyTuple_Type,
-                          &list, &flips, &in.allowed))
+    const char *name;
+    Py_ssize_t bits, stride, radius, most;
+    if (!PyArg_ParseTuple(args, "sny*y*nnO!y*nz*", &name, &bits, &in.queries, &in.columns, &stride, &radius,
+                          &PyTuple_Type, &list, &flips, &most, &in.allowed))
         return NULL;
+    const Level *level = find_level(name);
     Part parts[MAX_PARTS];
     size_t probes[MAX_PARTS], held = 0;
     const size_t count = (size_t)PyTuple_GET_SIZE(list);
@@ -664,6 +717,8 @@ static PyObject *kernel_lookup(PyObject *self, PyObject *args)
     Found *found = NULL;
     uint32_t *limits = NULL;
     int ok = 0;
+    if (!level)
+        goto done;
     if (count > MAX_PARTS) {
         PyErr_SetString(PyExc_ValueError, "too many parts");
         goto done;
@@ -707,6 +762,17 @@ static PyObject *kernel_lookup(PyObject *self, PyObject *args)
                     }
         }
         const uint64_t *query = queries + i * words;
+        size_t candidates = 0;
+        for (size_t p = 0; p < count; p++) {
+            const uint32_t value = window(query, 1, parts[p].first, parts[p].width);
+            for (size_t t = 0; t < probes[p]; t++)
+                candidates += parts[p].starts[(value ^ flip[t]) + 1] - parts[p].starts[value ^ flip[t]];
+        }
+        if (candidates > (size_t)most) { /* many codes share these windows */
+            ok = scan_within(&found[i], level, query, columns, (size_t)stride, words, 0, (size_t)stride,
+                             (uint32_t)radius, allowed);
+            continue;
+        }
         for (size_t p = 0; ok && p < count; p++) {
             const uint32_t value = window(query, 1, parts[p].first, parts[p].width);
             for (size_t t = 0; ok && t < probes[p]; t++)

@@ -20,6 +20,6 @@ def group(
     columns: _Array, stride: int, n: int, first: int, width: int, starts: _Array, rows: _Array, /
 ) -> None: ...
 def lookup(
-    bits: int, queries: _Array, columns: _Array, stride: int, radius: int, parts: tuple[tuple[Any, ...], ...],
-    flips: _Array, allowed: _Array | None, /,
+    level: str, bits: int, queries: _Array, columns: _Array, n: int, radius: int,
+    parts: tuple[tuple[Any, ...], ...], flips: _Array, most: int, allowed: _Array | None, /,
 ) -> _Raw: ...

@@ -92,11 +92,10 @@ def histograms(bits: int, queries: Queries, columns: Columns, relevance: Relevan
         near = distances(queries[query:query + 1], columns)[0].astype(np.int64)
         mine: Any = relevance.of_queries[query]
         others: Any = relevance.of_rows
-        if relevance.kind == 0:
-            relevant = mine != 0
+        if relevance.kind == 1:
+            near[mine[0]:mine[1]] += bits + 1
         else:
-            relevant = others == mine if relevance.kind == 1 else (others & mine).any(axis=1)
-        near += (bits + 1) * relevant
+            near += (bits + 1) * (mine != 0 if relevance.kind == 0 else (others & mine).any(axis=1))
         out[query] = np.bincount(near, minlength=2 * (bits + 1)).reshape(2, bits + 1)
     return out
 

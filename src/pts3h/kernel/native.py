@@ -18,6 +18,8 @@ from .types import Allowed, Columns, Found, Part, Queries, Relevance, Weights
 
 # Below this many words of work for a thread, starting the thread costs more than it saves.
 WORDS_PER_THREAD = 2_000_000
+# So many rows are scanned in the time it takes to look at one here and there.
+SCANNED_PER_LOOKED_AT = 16
 # Candidates of all queries of one call stay below about this many bytes.
 CANDIDATE_BYTES = 256 * 2**20
 
@@ -182,8 +184,9 @@ def look_up(
     allowed: Allowed | None,
 ) -> Found:
     """See :func:`pts3h.kernel.look_up`."""
-    widest, most = max(part.width for part, _ in parts), max(budget for _, budget in parts)
-    patterns = flips(widest, most)
+    n = columns.shape[1]
+    widest, most_flips = max(part.width for part, _ in parts), max(budget for _, budget in parts)
+    patterns = flips(widest, most_flips)
     described: list[tuple[Any, ...]] = []
     for part, budget in parts:
         tries = len(flips(part.width, budget))
@@ -194,7 +197,8 @@ def look_up(
 
     def scan(begin: int, end: int) -> Found:
         some = queries[begin:end]
-        return _found(_kernel.lookup(bits, some, columns, columns.shape[1], radius, given, patterns, allowed))
+        most = n // SCANNED_PER_LOOKED_AT
+        return _found(_kernel.lookup(level(), bits, some, columns, n, radius, given, patterns, most, allowed))
 
     probes = sum(entry[2] for entry in given)
     parts_of_work = min(len(queries), _parts(len(queries), probes, 16))

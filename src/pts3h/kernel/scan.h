@@ -9,6 +9,7 @@
  *   vector vadd(vector, vector)
  *   uint32_t vbelow(vector d, vector limit)  one bit per lane: d < limit
  *   void vstore(uint64_t *, vector)
+ *   void vnarrow(uint16_t *, vector)         LANES distances as 16 bits each
  */
 
 #define UNROLL 4
@@ -23,11 +24,13 @@ TARGET static size_t NAME(select)(const uint64_t *query, const uint64_t *columns
     const vector first = vset(query[0]);
     for (; row + STEP <= end; row += STEP) {
         vector d[UNROLL];
+        fetch_ahead(columns + row, STEP);
         for (int u = 0; u < UNROLL; u++)
             d[u] = vcount(first, vload(columns + row + u * LANES));
         for (size_t w = 1; w < words; w++) {
             const vector word = vset(query[w]);
             const uint64_t *column = columns + w * stride + row;
+            fetch_ahead(column, STEP);
             for (int u = 0; u < UNROLL; u++)
                 d[u] = vadd(d[u], vcount(word, vload(column + u * LANES)));
         }
@@ -61,15 +64,12 @@ TARGET static void NAME(distances)(const uint64_t *query, const uint64_t *column
 {
     size_t row = begin;
     for (; row + STEP <= end; row += STEP) {
-        uint64_t exact[STEP];
         for (int u = 0; u < UNROLL; u++) {
             vector d = vcount(vset(query[0]), vload(columns + row + u * LANES));
             for (size_t w = 1; w < words; w++)
                 d = vadd(d, vcount(vset(query[w]), vload(columns + w * stride + row + u * LANES)));
-            vstore(exact + u * LANES, d);
+            vnarrow(out + (row - begin) + u * LANES, d);
         }
-        for (int i = 0; i < STEP; i++)
-            out[row - begin + i] = (uint16_t)exact[i];
     }
     for (; row < end; row++)
         out[row - begin] = (uint16_t)distance(query, columns + row, stride, words);
@@ -87,3 +87,4 @@ TARGET static void NAME(distances)(const uint64_t *query, const uint64_t *column
 #undef vadd
 #undef vbelow
 #undef vstore
+#undef vnarrow

@@ -43,8 +43,9 @@ class Found(NamedTuple):
 class Relevance(NamedTuple):
     """Which rows are relevant to which queries, checked.
 
-    kind 0: ``of_queries`` (q, n) uint8. kind 1: int64 labels, equal is relevant. kind 2: uint64 masks
-    (., words), a common bit is relevant.
+    kind 0: ``of_queries`` (q, n) uint8. kind 1: ``of_queries`` (q, 2) int64, first and last + 1 of the
+    relevant rows, which lie together. kind 2: uint64 masks (q, words) and (n, words), a common bit is
+    relevant.
     """
 
     kind: Literal[0, 1, 2]

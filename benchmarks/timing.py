@@ -1,0 +1,37 @@
+"""What the benchmarks share. Import it before numpy: it pins every library to one thread.
+
+Both sides of a ratio are timed in turns in the same run, and the best of many turns counts, so that a busy
+machine slows both or neither.
+"""
+
+import os
+import time
+from collections.abc import Callable, Mapping
+
+THREADS = os.environ.setdefault("PTS3H_THREADS", "1")
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(name, THREADS)
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+
+def race(sides: Mapping[str, Callable[[], object]], seconds: float = 20.0) -> dict[str, float]:
+    """The best time of each side in seconds; two to a hundred turns each, about ``seconds`` in all."""
+    best = dict.fromkeys(sides, float("inf"))
+    spent = dict.fromkeys(sides, 0.0)
+    for turn in range(100):
+        for name, side in sides.items():
+            if turn >= 2 and spent[name] > seconds / len(sides):
+                continue
+            start = time.perf_counter()
+            side()
+            took = time.perf_counter() - start
+            best[name] = min(best[name], took)
+            spent[name] += took
+    return best
+
+
+def show(title: str, times: dict[str, float], ours: str, each: int = 1) -> None:
+    """Print times per query and how many times as long as ours each one takes."""
+    print(f"\n{title}")
+    for name, seconds in times.items():
+        print(f"  {name:<34} {1e6 * seconds / each:>12,.1f} us   {seconds / times[ours]:>8.2f}x")
