@@ -32,7 +32,9 @@ def save_checkpoint(folder: Path, state: Checkpoint) -> None:
     tensors = {f"student.{name}": value for name, value in state.student.state_dict().items()}
     tensors |= {f"teacher.{name}": value for name, value in state.teacher.state_dict().items()}
     for number, memory in state.optimizer.state_dict()["state"].items():
-        tensors |= {f"optimizer.{number}.{name}": value for name, value in memory.items() if value is not None}
+        tensors |= {
+            f"optimizer.{number}.{name}": value for name, value in memory.items() if value is not None
+        }
     metadata = {"step": str(state.step), "config": json.dumps(state.config.to_json())}
     content = serialize({name: value.contiguous() for name, value in tensors.items()}, metadata)
     write_atomic(folder / NAME, lambda file: file.write(content))
@@ -53,9 +55,13 @@ def load_checkpoint(
         raise UserError(f"{path} cannot be read ({error}): start anew with --overwrite") from error
     stored = json.loads(metadata["config"])
     if changed := sorted(name for name, value in config.to_json().items() if stored.get(name) != value):
-        raise UserError(f"the run in {folder} had other settings ({', '.join(changed)}): resume with the same ones")
+        raise UserError(
+            f"the run in {folder} had other settings ({', '.join(changed)}): resume with the same ones"
+        )
     for name, network in (("student.", student), ("teacher.", teacher)):
-        network.load_state_dict({key.removeprefix(name): value for key, value in tensors.items() if key.startswith(name)})
+        network.load_state_dict(
+            {key.removeprefix(name): value for key, value in tensors.items() if key.startswith(name)}
+        )
     memory: dict[int, dict[str, Tensor]] = {}
     for key, value in tensors.items():
         if key.startswith("optimizer."):

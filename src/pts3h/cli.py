@@ -1,10 +1,10 @@
-"""The command line: a thin table of commands over the library. torch is imported only by a command that needs it."""
+"""The command line: a thin table of commands over the library; torch is imported only where it is needed."""
 
 import json
 import sys
 import warnings
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import Annotated, Any
 
 import typer
 
@@ -53,31 +53,68 @@ def say(text: str) -> None:
 
 @app.command(epilog="Example: pts3h fit photos/ --pairs pairs.csv --bits 64 --out model/")
 def fit(
-    items: Annotated[Path, typer.Argument(help="Folder of pictures, .npy of embeddings or images, CSV, or list file.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the model (and for checkpoints on the way).")],
-    pairs: Annotated[Optional[Path], typer.Option(help="CSV of a,b,similar (1/0), a and b being ids, paths or positions; or .npy.")] = None,
-    labels: Annotated[Optional[str], typer.Option(help="CSV of id,label, an .npy (-1 unknown), or 'folder' for class folders.")] = None,
+    items: Annotated[
+        Path, typer.Argument(help="Folder of pictures, .npy of embeddings or images, CSV, or list file.")
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="Folder for the model (and for checkpoints on the way).")
+    ],
+    pairs: Annotated[
+        Path | None,
+        typer.Option(help="CSV of a,b,similar (1/0), a and b being ids, paths or positions; or .npy."),
+    ] = None,
+    labels: Annotated[
+        str | None, typer.Option(help="CSV of id,label, an .npy (-1 unknown), or 'folder' for class folders.")
+    ] = None,
     bits: Annotated[int, typer.Option("--bits", "-b", help="Code length.")] = 64,
     loss: Annotated[str, typer.Option(help="Pairwise loss: dsh, dpsh or ksh.")] = "dsh",
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
-    omega: Annotated[Optional[float], typer.Option(help="Weight of the unlabelled terms; 0 is supervised training.")] = None,
-    gamma: Annotated[Optional[float], typer.Option(help="Weight of the quantized similarity loss; 0 is variant P.")] = None,
-    eta: Annotated[Optional[float], typer.Option(help="Weight of the quantization loss.")] = None,
-    steps: Annotated[Optional[int], typer.Option(help="Optimiser steps.")] = None,
-    epochs: Annotated[Optional[float], typer.Option(help="Passes over the unlabelled items, instead of steps.")] = None,
-    learning_rate: Annotated[Optional[float], typer.Option(help="Learning rate of the hash layer.")] = None,
-    backbone: Annotated[str, typer.Option(help="Image network: efficientnet-lite0/-lite2, alexnet, vgg16, small, timm:..., torchvision:...")] = "auto",
+    omega: Annotated[
+        float | None, typer.Option(help="Weight of the unlabelled terms; 0 is supervised training.")
+    ] = None,
+    gamma: Annotated[
+        float | None, typer.Option(help="Weight of the quantized similarity loss; 0 is variant P.")
+    ] = None,
+    eta: Annotated[float | None, typer.Option(help="Weight of the quantization loss.")] = None,
+    steps: Annotated[int | None, typer.Option(help="Optimiser steps.")] = None,
+    epochs: Annotated[
+        float | None, typer.Option(help="Passes over the unlabelled items, instead of steps.")
+    ] = None,
+    learning_rate: Annotated[float | None, typer.Option(help="Learning rate of the hash layer.")] = None,
+    backbone: Annotated[
+        str,
+        typer.Option(
+            help="Image network: efficientnet-lite0/-lite2, alexnet, vgg16, small, timm:..., torchvision:..."
+        ),
+    ] = "auto",
     weights: Annotated[str, typer.Option(help="'pretrained', 'random', or a weight file.")] = "pretrained",
-    fine_tune: Annotated[bool, typer.Option("--fine-tune", help="Train the whole network, not only the layers above it.")] = False,
-    image_size: Annotated[Optional[int], typer.Option(help="Pixels a side.")] = None,
-    set_: Annotated[Optional[list[str]], typer.Option("--set", metavar="NAME=VALUE", help="Any other setting, such as --set alpha=0.99; repeatable.")] = None,
-    validation: Annotated[Optional[float], typer.Option(help="Share of the labelled items held out to choose omega and gamma (see --grid).")] = None,
-    grid: Annotated[Optional[list[str]], typer.Option(metavar="NAME=V,V,...", help="Values to choose from, such as --grid omega=0.3,0.6; repeatable.")] = None,
-    root: Annotated[Optional[Path], typer.Option(help="Where relative paths of a CSV or list file start.")] = None,
+    fine_tune: Annotated[
+        bool, typer.Option("--fine-tune", help="Train the whole network, not only the layers above it.")
+    ] = False,
+    image_size: Annotated[int | None, typer.Option(help="Pixels a side.")] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="NAME=VALUE", help="Any other setting, such as --set alpha=0.99; repeatable."
+        ),
+    ] = None,
+    validation: Annotated[
+        float | None,
+        typer.Option(help="Share of the labelled items held out to choose omega and gamma (see --grid)."),
+    ] = None,
+    grid: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=V,V,...", help="Values to choose from, such as --grid omega=0.3,0.6; repeatable."
+        ),
+    ] = None,
+    root: Annotated[
+        Path | None, typer.Option(help="Where relative paths of a CSV or list file start.")
+    ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the unfinished run in --out.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is in --out.")] = False,
     as_json: AsJson = False,
-) -> None:  # fmt: skip
+) -> None:
     """Learn codes from items and a few known pairs (or labels)."""
     from .data.items import read_items
     from .hasher import Hasher
@@ -93,8 +130,8 @@ def fit(
         grid=parse_grid(grid) if grid else None, out=out, resume=resume, overwrite=overwrite,
     )  # fmt: skip
     result = {
-        "model": str(out), "bits": hasher.bits, "fingerprint": hasher.fingerprint, "steps": len(hasher.history),
-        **hasher.model.summary,
+        "model": str(out), "bits": hasher.bits, "fingerprint": hasher.fingerprint,
+        "steps": len(hasher.history), **hasher.model.summary,
         "skipped_items": list(hasher.skipped),
         "trials": [{**trial.settings, "score": trial.score} for trial in hasher.trials],
     }  # fmt: skip
@@ -104,21 +141,32 @@ def fit(
     for name, reason in hasher.skipped.items():
         say(f"skipped {name}: {reason}")
     for trial in hasher.trials:
-        say("tried " + " ".join(f"{name}={value:g}" for name, value in trial.settings.items()) + f": {trial.score:.4f}")
-    say(f"trained on {result['items']:,} items, {result['labelled_items']:,} of them in known pairs; the model is in {out}")
+        say(
+            "tried "
+            + " ".join(f"{name}={value:g}" for name, value in trial.settings.items())
+            + f": {trial.score:.4f}"
+        )
+    say(
+        f"trained on {result['items']:,} items, {result['labelled_items']:,} of them in known pairs; "
+        f"the model is in {out}"
+    )
 
 
 @app.command(epilog="Example: pts3h encode model/ photos/ --out codes.npy")
 def encode(
     model: Annotated[Path, typer.Argument(help="Model folder.")],
     items: Annotated[Path, typer.Argument(help="Folder of pictures, .npy, CSV, or list file.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help=".npy for the codes; the ids go beside it as .ids.txt.")],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help=".npy for the codes; the ids go beside it as .ids.txt.")
+    ],
     network: Annotated[str, typer.Option(help="'teacher', or 'student' for variant S.")] = "teacher",
-    root: Annotated[Optional[Path], typer.Option(help="Where relative paths of a CSV or list file start.")] = None,
+    root: Annotated[
+        Path | None, typer.Option(help="Where relative paths of a CSV or list file start.")
+    ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace --out.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write the packed codes of items, one row an item; pictures that cannot be read are left out and named."""
+    """Write the packed codes of items, one row an item; unreadable pictures are left out and named."""
     import numpy as np
 
     from .codes import pack
@@ -143,18 +191,26 @@ def encode(
     say(f"{len(good):,} codes of {hasher.bits} bits are in {out}")
 
 
-@app.command(epilog="Example: pts3h evaluate queries.npy database.npy --bits 48 --labels yq.npy --labels yd.npy")
+@app.command(
+    epilog="Example: pts3h evaluate queries.npy database.npy --bits 48 --labels yq.npy --labels yd.npy"
+)
 def evaluate(
     queries: Annotated[Path, typer.Argument(help=".npy of packed query codes.")],
     database: Annotated[Path, typer.Argument(help=".npy of packed database codes.")],
     bits: Annotated[int, typer.Option("--bits", "-b", help="Code length.")],
-    labels: Annotated[Optional[list[Path]], typer.Option(help="Twice: .npy labels of the queries, then of the database.")] = None,
-    relevant: Annotated[Optional[Path], typer.Option(help="Instead of labels: .npy (queries, database) of booleans.")] = None,
-    map_at: Annotated[Optional[int], typer.Option(help="Also MAP over the first so many ranks.")] = None,
-    order: Annotated[str, typer.Option(help="How ties are broken: expected, stable, optimistic, pessimistic.")] = "expected",
+    labels: Annotated[
+        list[Path] | None, typer.Option(help="Twice: .npy labels of the queries, then of the database.")
+    ] = None,
+    relevant: Annotated[
+        Path | None, typer.Option(help="Instead of labels: .npy (queries, database) of booleans.")
+    ] = None,
+    map_at: Annotated[int | None, typer.Option(help="Also MAP over the first so many ranks.")] = None,
+    order: Annotated[
+        str, typer.Option(help="How ties are broken: expected, stable, optimistic, pessimistic.")
+    ] = "expected",
     as_json: AsJson = False,
-) -> None:  # fmt: skip
-    """Measure retrieval: MAP, precision within radius 2, precision at 100 and 1000; ties counted by expectation."""
+) -> None:
+    """Measure retrieval: MAP, precision within radius 2, precision at 100 and 1000; ties by expectation."""
     from .data.items import load_array
     from .evaluation import evaluate as measure
 
@@ -174,11 +230,15 @@ def evaluate(
 @app.command(epilog="Example: pts3h data cifar10")
 def data(
     name: Annotated[str, typer.Argument(help="cifar10, fashion-mnist, digits, nuswide21 or imagenet100.")],
-    folder: Annotated[Optional[Path], typer.Option("--from", help="Where you keep the archive, or list files and images.")] = None,
+    folder: Annotated[
+        Path | None, typer.Option("--from", help="Where you keep the archive, or list files and images.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Of the split.")] = 0,
-    split: Annotated[Optional[Path], typer.Option(help="Write the split by the paper's protocol to this JSON file.")] = None,
+    split: Annotated[
+        Path | None, typer.Option(help="Write the split by the paper's protocol to this JSON file.")
+    ] = None,
     as_json: AsJson = False,
-) -> None:  # fmt: skip
+) -> None:
     """Get a data set into the cache, verify it, and show how the paper's protocol splits it."""
     from .data.datasets import load_dataset
 
@@ -187,29 +247,39 @@ def data(
     if split is not None:
         drawn.save(split)
     facts = {
-        "data_set": name, "items": len(dataset.items), "queries": len(drawn.queries), "labelled": len(drawn.labelled),
-        "database": len(drawn.database), "split": drawn.digest(),
+        "data_set": name, "items": len(dataset.items), "queries": len(drawn.queries),
+        "labelled": len(drawn.labelled), "database": len(drawn.database), "split": drawn.digest(),
     }  # fmt: skip
     if as_json:
         print(json.dumps(facts))
         return
     for fact, value in facts.items():
-        print(f"{fact.replace('_', ' '):<10} {value:,}" if isinstance(value, int) else f"{fact.replace('_', ' '):<10} {value}")
+        print(
+            f"{fact.replace('_', ' '):<10} {value:,}"
+            if isinstance(value, int)
+            else f"{fact.replace('_', ' '):<10} {value}"
+        )
 
 
 @app.command(epilog="Example: pts3h demo --out demo-output")
 def demo(
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for table, gallery and model.")] = Path("demo-output"),
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for table, gallery and model.")] = Path(
+        "demo-output"
+    ),
     images: Annotated[int, typer.Option(help="Pictures to use.")] = 12_000,
-    labels: Annotated[Optional[list[int]], typer.Option(help="Labelled pictures; repeatable.")] = None,
+    labels: Annotated[list[int] | None, typer.Option(help="Labelled pictures; repeatable.")] = None,
     seeds: Annotated[int, typer.Option(help="Runs to average.")] = 3,
     bits: Annotated[int, typer.Option("--bits", "-b", help="Code length.")] = 48,
-    data: Annotated[Optional[str], typer.Option(help="Data set; by default CIFAR-10, else the first that can be had.")] = None,
-) -> None:  # fmt: skip
-    """Train PTS3H and its supervised baseline on real pictures, print the table, write a gallery and a model."""
+    data: Annotated[
+        str | None, typer.Option(help="Data set; by default CIFAR-10, else the first that can be had.")
+    ] = None,
+) -> None:
+    """Train PTS3H and its baseline on real pictures, print a table, write a gallery and a model."""
     from .demo import run_demo
 
-    run_demo(out, images=images, label_counts=tuple(labels or (100, 500)), seeds=seeds, bits=bits, dataset=data)
+    run_demo(
+        out, images=images, label_counts=tuple(labels or (100, 500)), seeds=seeds, bits=bits, dataset=data
+    )
 
 
 def parse_settings(pairs: list[str]) -> dict[str, Any]:

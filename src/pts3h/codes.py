@@ -72,7 +72,9 @@ def check_codes(codes: ArrayLike, bits: int) -> Codes:
         raise UserError(f"codes of {bits} bits are {width} bytes wide, got an array of shape {codes.shape}")
     padding = width * 8 - bits
     if padding and (codes[..., -1] & ((1 << padding) - 1)).any():
-        raise UserError(f"codes have bits set beyond bit {bits}: they are longer codes, or not packed by pts3h")
+        raise UserError(
+            f"codes have bits set beyond bit {bits}: they are longer codes, or not packed by pts3h"
+        )
     return np.ascontiguousarray(codes)
 
 

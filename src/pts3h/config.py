@@ -39,14 +39,14 @@ class Config:
     consistency: bool = True
     """Whether the consistent similarity loss takes part; off is variant Q."""
     alpha: float | None = None
-    """How much the teacher keeps of itself each step. The paper's 0.995 is for tens of thousands of steps; None
-    takes a window of a fiftieth of the run, at most that."""
+    """How much the teacher keeps of itself each step. The paper's 0.995 is for tens of thousands of steps;
+    None takes a window of a fiftieth of the run, at most that."""
     similar_share: float | None = None
     """rho, the share of unknown pairs taken for alike; None takes the share among the known pairs."""
     pseudo: Reading = "auto"
-    """How the pairwise loss reads normalised outputs: "code" scales them to code space, "literal" does not."""
+    """How the pairwise loss reads normalised outputs: "code" scales them to code space, "literal" not."""
     divide: bool = True
-    """Divide the supervised loss by bits (DSH) or bits squared (KSH), so that omega fits every code length."""
+    """Divide the supervised loss by bits (DSH) or bits² (KSH), so that omega fits every code length."""
 
     labelled_per_batch: int = 32
     unlabelled_per_batch: int = 96
@@ -69,17 +69,17 @@ class Config:
     """Share of the steps over which omega grows (the paper: about 5 epochs of 60)."""
 
     backbone: str = "auto"
-    """Image network: auto, efficientnet-lite0, efficientnet-lite2, alexnet, vgg16, small, timm:..., torchvision:..."""
+    """Image network: auto, efficientnet-lite0 or -lite2, alexnet, vgg16, small, timm:..., torchvision:..."""
     weights: str = "pretrained"
     """"pretrained", "random", or a weight file."""
     freeze: bool | None = None
-    """Compute the backbone's features once and train only the layers above it. None: yes, unless it is untrained."""
+    """Compute the backbone's features once, train only what is above. None: yes, unless it is untrained."""
     warm_start: bool | None = None
-    """Fine-tuning starts from a head trained on the frozen features. None: yes, unless the backbone is untrained."""
+    """Fine-tuning starts from a head trained on frozen features. None: yes, unless it is untrained."""
     fixed_norm: bool | None = None
     """Fine-tuning keeps the backbone's BatchNorm statistics. None: yes, unless the backbone is untrained."""
     hidden: int | None = None
-    """Width of the hidden layer; 0 for none. None: 512, or none behind AlexNet and VGG, which have their own."""
+    """Width of the hidden layer; 0 for none. None: 512, or none behind AlexNet and VGG."""
     dropout: float = 0.1
     """Of the hidden layer."""
     image_size: int | None = None
@@ -146,7 +146,13 @@ class Config:
     def for_frozen_head(self) -> "Config":
         """The settings of the first stage of fine-tuning: a head on frozen features."""
         tuned = LOSS_DEFAULTS[self.loss]["learning_rate"]
-        return replace(self, freeze=True, optimizer="sgd", learning_rate=tuned, steps=1000, epochs=None, alpha=None)
+        return replace(
+            self, freeze=True, optimizer="sgd", learning_rate=tuned, steps=1000, epochs=None, alpha=None
+        )
+
+    def with_settings(self, settings: dict[str, Any]) -> "Config":
+        """The same settings but for these."""
+        return replace(self, **settings)
 
     def to_json(self) -> dict[str, Any]:
         """As a plain dictionary."""
@@ -169,5 +175,6 @@ RANGES: dict[str, tuple[float, float]] = {
     "labelled_per_batch": (2, 1e6), "unlabelled_per_batch": (0, 1e6), "steps": (1, 1e9), "epochs": (0, 1e9),
     "learning_rate": (0, 1e3), "backbone_rate": (0, 1e3), "momentum": (0, 1), "weight_decay": (0, 1),
     "warmup": (0, 1), "ramp": (0, 1), "hidden": (0, 1e6), "dropout": (0, 0.99), "image_size": (0, 4096),
-    "views": (0, 64), "crop": (0.01, 1), "flip": (0, 1), "jitter": (0, 1), "noise": (0, 1e3), "drop": (0, 0.99),
+    "views": (0, 64), "crop": (0.01, 1), "flip": (0, 1), "jitter": (0, 1), "noise": (0, 1e3),
+    "drop": (0, 0.99),
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""The demo: PTS3H against its supervised baseline on real pictures, with a table, a gallery and a model to keep."""
+"""The demo: PTS3H against its supervised baseline on real pictures; a table, a gallery, a model to keep."""
 
 import multiprocessing
 import os
@@ -146,7 +146,7 @@ def split_of(cell: Cell) -> Split:
 
 
 def fit_cell(cell: Cell, data: Dataset, split: Split, **options: Any) -> Any:
-    """A hasher trained on a cell. The queries take no part: they are neither labelled nor in the unlabelled pool."""
+    """A hasher trained on a cell. The queries take no part, neither labelled nor unlabelled."""
     from .hasher import Hasher
 
     hidden = np.full(len(data.labels), -1)
@@ -222,7 +222,8 @@ def write_gallery(
     titles = [f"DSH, {labels} labels: MAP {before.map:.3f}", f"PTS3H, the same labels: MAP {after.map:.3f}"]
     picture = gallery_png(rows, titles)
     lead = (
-        f"{len(data.items):,} pictures of {data.name}, {before.cell.bits} bits. DSH learns from the labelled pictures "
+        f"{len(data.items):,} pictures of {data.name}, {before.cell.bits} bits. "
+        f"DSH learns from the labelled pictures "
         "alone; PTS3H also from the unlabelled ones. Mean over seeds; queries take no part in training."
     )
     write_atomic(out / "gallery.png", lambda file: file.write(picture))
@@ -231,7 +232,12 @@ def write_gallery(
 
 def is_earlier_demo(out: Path) -> bool:
     """Whether ``out`` holds nothing but an earlier demo, which may be replaced."""
-    return out.is_dir() and {path.name for path in out.iterdir()} <= {"gallery.html", "gallery.png", "model", "results.json"}
+    return out.is_dir() and {path.name for path in out.iterdir()} <= {
+        "gallery.html",
+        "gallery.png",
+        "model",
+        "results.json",
+    }
 
 
 def say(text: str) -> None:

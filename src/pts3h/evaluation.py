@@ -48,7 +48,7 @@ class Report:
         return float(self.average_precisions(k).mean())
 
     def average_precisions(self, k: int | None = None) -> Floats:
-        """(q,) average precision of each query; 0 for one without a relevant item in the first ``k`` ranks."""
+        """(q,) average precision of each query; 0 for one without a relevant item in ``k`` ranks."""
         total = int(self.items[0].sum())
         k = total if k is None else min(check_rank(k), total)
         if self.ranked is not None:
@@ -58,7 +58,7 @@ class Report:
         return bound_average_precision(self.items, self.relevant, k, best=self.order == "optimistic")
 
     def precision_within(self, radius: int = 2) -> float:
-        """Relevant share of what lies within a Hamming radius; 0 for a query with nothing there; mean over queries."""
+        """Relevant share of what lies within a Hamming radius, mean over queries; 0 where nothing does."""
         if radius < 0:
             raise UserError(f"a Hamming radius is 0 or more, got {radius}")
         returned = self.items[:, : radius + 1].sum(axis=1)
@@ -77,23 +77,25 @@ class Report:
         return np.array([(self._found_in_first(check_rank(int(k))) / everything).mean() for k in counts])
 
     def pr_curve(self) -> tuple[Floats, Floats]:
-        """Recall and precision within each radius 0..bits, mean over queries; precision over those with a return."""
+        """Recall and precision within each radius 0..bits, mean over queries (precision: those with any)."""
         returned, found = self.items.cumsum(axis=1), self.relevant.cumsum(axis=1)
         recall = (found / np.maximum(self.relevant.sum(axis=1, keepdims=True), 1)).mean(axis=0)
         some = returned > 0
-        precision = np.where(some, found / np.maximum(returned, 1), 0).sum(axis=0) / np.maximum(some.sum(axis=0), 1)
+        precision = np.where(some, found / np.maximum(returned, 1), 0).sum(axis=0) / np.maximum(
+            some.sum(axis=0), 1
+        )
         return recall, precision
 
     def _found_in_first(self, k: int) -> Floats:
         """(q,) relevant items in the first ``k`` ranks."""
         if self.ranked is not None:
-            return self.ranked[:, :k].sum(axis=1).astype(float)
+            return np.asarray(self.ranked[:, :k].sum(axis=1), float)
         if self.order == "expected":
-            return expected_relevant(self.items, self.relevant, k).sum(axis=1)
+            return np.asarray(expected_relevant(self.items, self.relevant, k).sum(axis=1))
         taken = taken_of_each_group(self.items, k)
         if self.order == "optimistic":
-            return np.minimum(taken, self.relevant).sum(axis=1).astype(float)
-        return np.maximum(taken - (self.items - self.relevant), 0).sum(axis=1).astype(float)
+            return np.asarray(np.minimum(taken, self.relevant).sum(axis=1), float)
+        return np.asarray(np.maximum(taken - (self.items - self.relevant), 0).sum(axis=1), float)
 
     def summary(self, *, map_at: int | None = None) -> dict[str, float]:
         """The figures most tables show."""
@@ -122,13 +124,15 @@ def evaluate(
         database_codes: (n, bytes) packed codes.
         relevant: (q, n) bool, which database items each query should find.
         bits: code length.
-        labels: instead of ``relevant``: labels of queries and of the database, class numbers or rows of 0/1; an
-            item is relevant where it shares a class with the query.
+        labels: instead of ``relevant``: labels of queries and of the database, class numbers or rows of 0/1;
+            an item is relevant where it shares a class with the query.
         order: how ties are broken: "expected", "stable", "optimistic" or "pessimistic".
     """
     queries, database = check_codes(query_codes, bits), check_codes(database_codes, bits)
     if queries.ndim != 2 or database.ndim != 2 or not len(queries) or not len(database):
-        raise UserError(f"evaluate needs codes of queries and of a database, got {queries.shape}, {database.shape}")
+        raise UserError(
+            f"evaluate needs codes of queries and of a database, got {queries.shape}, {database.shape}"
+        )
     if order not in get_args(Order):
         raise UserError(f"order must be one of {', '.join(get_args(Order))}, got {order!r}")
     relevance = Relevance(len(queries), len(database), relevant, labels)
@@ -142,18 +146,31 @@ class Relevance:
     """Which database item is relevant to which query, given as a matrix or by labels."""
 
     def __init__(
-        self, queries: int, database: int, matrix: ArrayLike | None, labels: tuple[ArrayLike, ArrayLike] | None
+        self,
+        queries: int,
+        database: int,
+        matrix: ArrayLike | None,
+        labels: tuple[ArrayLike, ArrayLike] | None,
     ) -> None:
         if (matrix is None) == (labels is None):
-            raise UserError("say what is relevant: either a (queries, database) matrix or labels=(queries', database's)")
+            raise UserError(
+                "say what is relevant: either a (queries, database) matrix or labels=(queries', database's)"
+            )
         self.matrix = None if matrix is None else np.asarray(matrix)
         self.labels = None if labels is None else (np.asarray(labels[0]), np.asarray(labels[1]))
-        if self.matrix is not None and (self.matrix.shape != (queries, database) or self.matrix.dtype.kind not in "biu"):
-            raise UserError(f"relevant must be a ({queries}, {database}) matrix of booleans, got {self.matrix.shape}")
+        if self.matrix is not None and (
+            self.matrix.shape != (queries, database) or self.matrix.dtype.kind not in "biu"
+        ):
+            raise UserError(
+                f"relevant must be a ({queries}, {database}) matrix of booleans, got {self.matrix.shape}"
+            )
         if self.labels is not None:
             a, b = self.labels
             if len(a) != queries or len(b) != database or a.shape[1:] != b.shape[1:] or a.ndim not in (1, 2):
-                raise UserError(f"labels must be one an item for {queries} queries and {database} items, got {a.shape}, {b.shape}")
+                raise UserError(
+                    f"labels must be one an item for {queries} queries and {database} items, "
+                    f"got {a.shape}, {b.shape}"
+                )
 
     def rows(self, chosen: slice) -> NDArray[np.bool_]:
         """(rows, n) relevance of some queries."""
@@ -162,7 +179,7 @@ class Relevance:
         assert self.labels is not None
         queries, database = self.labels
         if queries.ndim == 1:
-            return queries[chosen, None] == database[None, :]
+            return np.asarray(queries[chosen, None] == database[None, :])
         return queries[chosen].astype(np.float32) @ database.T.astype(np.float32) > 0
 
 
@@ -198,7 +215,7 @@ def ranked_average_precision(ranked: NDArray[np.bool_]) -> Floats:
     """(q, k) relevance in rank order → (q,) average precision."""
     found = ranked.cumsum(axis=1)
     precision = found / np.arange(1, ranked.shape[1] + 1)
-    return (precision * ranked).sum(axis=1) / np.maximum(found[:, -1], 1)
+    return np.asarray((precision * ranked).sum(axis=1) / np.maximum(found[:, -1], 1))
 
 
 def taken_of_each_group(items: Counts, k: int) -> Counts:
@@ -215,9 +232,9 @@ def expected_relevant(items: Counts, relevant: Counts, k: int) -> Floats:
 def expected_average_precision(items: Counts, relevant: Counts, k: int) -> Floats:
     """(q,) average precision expected over random orders within ties, in closed form.
 
-    Rank N + t of a group of n items with r relevant ones, after N items with R relevant ones, is relevant with
-    probability r / n, and then R + 1 + (t - 1) c relevant items stand up to it, c = (r - 1) / (n - 1). Summed over
-    t = 1..m, with H the harmonic numbers: (r / n) [c m + (R + 1 - c (N + 1)) (H[N + m] - H[N])].
+    Rank N + t of a group of n items with r relevant ones, after N items with R relevant ones, is relevant
+    with probability r / n, and then R + 1 + (t - 1) c relevant items stand up to it, c = (r - 1) / (n - 1).
+    Summed over t = 1..m, with H the harmonic numbers: (r / n) [c m + (R + 1 - c (N + 1)) (H[N + m] - H[N])].
     """
     before, relevant_before = items.cumsum(axis=1) - items, relevant.cumsum(axis=1) - relevant
     taken = taken_of_each_group(items, k)
@@ -227,7 +244,9 @@ def expected_average_precision(items: Counts, relevant: Counts, k: int) -> Float
     ranks = harmonic[before + taken] - harmonic[before]
     gain = share * (slope * taken + (relevant_before + 1 - slope * (before + 1)) * ranks)
     expected = (share * taken).sum(axis=1)
-    return np.where(expected > 0, np.where(taken > 0, gain, 0).sum(axis=1) / np.where(expected > 0, expected, 1), 0.0)
+    return np.where(
+        expected > 0, np.where(taken > 0, gain, 0).sum(axis=1) / np.where(expected > 0, expected, 1), 0.0
+    )
 
 
 def bound_average_precision(items: Counts, relevant: Counts, k: int, *, best: bool) -> Floats:

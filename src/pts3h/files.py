@@ -44,8 +44,8 @@ def write_atomic(path: Path | str, write: Callable[[BinaryIO], object]) -> None:
                 os.fsync(file.fileno())
             umask = os.umask(0)
             os.umask(umask)
-            os.chmod(temporary, 0o666 & ~umask)  # mkstemp's 0600 would lock colleagues out
-            os.replace(temporary, path)
+            Path(temporary).chmod(0o666 & ~umask)  # mkstemp's 0600 would lock colleagues out
+            Path(temporary).replace(path)
         except BaseException:
             Path(temporary).unlink(missing_ok=True)
             raise
@@ -73,7 +73,7 @@ def write_text(path: Path | str, text: str) -> None:
 
 
 def cache_folder(*parts: str) -> Path:
-    """A folder for what can be made again: ``$PTS3H_CACHE``, else ``$XDG_CACHE_HOME/pts3h``, else ``~/.cache/pts3h``."""
+    """For what can be made anew: ``$PTS3H_CACHE``, or ``$XDG_CACHE_HOME/pts3h``, or ``~/.cache/pts3h``."""
     root = os.environ.get("PTS3H_CACHE")
     if root is None:
         root = str(Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser() / "pts3h")

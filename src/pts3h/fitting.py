@@ -17,7 +17,13 @@ from .learning import Learned, Task, learn
 from .model import Model
 from .nets import Backbone
 from .preparation import (
-    compute_features, find_broken, frozen_task, load_backbone, unlabelled_pool, vector_task, whole_task,
+    compute_features,
+    find_broken,
+    frozen_task,
+    load_backbone,
+    unlabelled_pool,
+    vector_task,
+    whole_task,
     without_broken,
 )  # fmt: skip
 from .validation import GRID, Trial, select
@@ -77,7 +83,11 @@ class Fitting:
             learned, backbone = self._learn(self._choose(task, self.config), task), None
         else:
             backbone = load_backbone(self.config)
-            learned = self._learn_frozen(images, backbone) if self.config.freeze else self._learn_whole(images, backbone)
+            learned = (
+                self._learn_frozen(images, backbone)
+                if self.config.freeze
+                else self._learn_whole(images, backbone)
+            )
         return Model(
             self.config, learned.student.center.numel(), learned.student, learned.teacher,
             backbone if self.config.freeze else None, self._summary(), learned.history,
@@ -88,7 +98,7 @@ class Fitting:
         return self._learn(self._choose(task, self.config), task)
 
     def _learn_whole(self, images: Images, backbone: Backbone) -> Learned:
-        """Fine-tune; by default from a head trained on frozen features, which costs seconds and saves hours."""
+        """Fine-tune; by default from a head trained on frozen features: it costs seconds and saves hours."""
         start = None
         if self.config.warm_start and not self.resume:
             task = self._frozen_task(images, backbone)

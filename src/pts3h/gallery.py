@@ -59,7 +59,10 @@ def tile(picture: Picture, colour: tuple[int, int, int]) -> Image.Image:
     """One picture in a coloured frame."""
     framed = Image.new("RGB", (TILE, TILE), colour)
     inner = TILE - 2 * FRAME
-    framed.paste(Image.fromarray(np.ascontiguousarray(picture)).resize((inner, inner), Image.Resampling.BICUBIC), (FRAME, FRAME))
+    framed.paste(
+        Image.fromarray(np.ascontiguousarray(picture)).resize((inner, inner), Image.Resampling.BICUBIC),
+        (FRAME, FRAME),
+    )
     return framed
 
 
@@ -81,7 +84,8 @@ def page(title: str, lead: str, header: Sequence[str], table: Sequence[Sequence[
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{html.escape(title)}</title>
 <style>
-body {{ font: 16px/1.5 system-ui, sans-serif; color: #222; margin: 2rem auto; max-width: 80rem; padding: 0 1rem }}
+body {{ font: 16px/1.5 system-ui, sans-serif; color: #222; }}
+body {{ margin: 2rem auto; max-width: 80rem; padding: 0 1rem }}
 table {{ border-collapse: collapse; margin: 1rem 0 }} th, td {{ padding: .3rem .9rem; text-align: right }}
 th {{ border-bottom: 2px solid #888 }} td:first-child, th:first-child {{ text-align: left }}
 img {{ max-width: 100% }}

@@ -59,12 +59,13 @@ class Hasher:
         """Learn from items of which a few pairs are known.
 
         Args:
-            items: a folder, list of paths, ``.npy``, CSV or list file, array of images or of embeddings (n, d).
+            items: a folder, list of paths, ``.npy``, CSV or list file, array of images or embeddings (n, d).
             pairs: CSV path, or array (m, 3) of a, b, similar with positions into items.
-            labels: instead of pairs: one an item, -1 where unknown; or 0/1 rows, all -1 where unknown; a CSV of
-                id,label; or "folder" for class folders.
-            unlabelled: positions of the items to use without labels; by default all that are in no known pair.
-            validation: share of the labelled items to hold out for choosing among ``grid``; then all are trained on.
+            labels: instead of pairs: one an item, -1 where unknown; or 0/1 rows, all -1 where unknown; a CSV
+                of id,label; or "folder" for class folders.
+            unlabelled: positions of the items to use without labels; by default all in no known pair.
+            validation: share of the labelled items to hold out for choosing among ``grid``; then all are
+                trained on.
             grid: values to try by setting, such as ``{"omega": [0.3, 0.6]}``.
             out: folder for checkpoints while training and for the model afterwards.
             resume: go on with an unfinished run in ``out``.

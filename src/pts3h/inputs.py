@@ -50,8 +50,8 @@ class VectorInputs:
         second = (first + rng.integers(1, copies, size=count)) % copies if copies > 1 else first
         both = self._take(np.concatenate([positions, positions]), np.concatenate([first, second]))
         generator = torch.Generator().manual_seed(seed)
-        view_1, view_2 = self.views(both, generator, spread=self.spread).split(count)
-        return view_1, view_2
+        perturbed = self.views(both, generator, spread=self.spread)
+        return perturbed[:count], perturbed[count:]
 
     def clean(self, positions: Positions) -> Tensor:
         """The unperturbed vectors."""

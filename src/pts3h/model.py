@@ -1,7 +1,7 @@
 """A trained model: from items to outputs, and to and from a folder.
 
-The folder holds ``config.json``, ``model.safetensors``, ``history.jsonl`` and a card, ``README.md``; it needs nothing
-else to be loaded, not even the pretrained weights it started from.
+The folder holds ``config.json``, ``model.safetensors``, ``history.jsonl`` and a card, ``README.md``; it needs
+nothing else to be loaded, not even the pretrained weights it started from.
 """
 
 import hashlib
@@ -29,7 +29,7 @@ from .learning import pick_device
 from .nets import Backbone, build_backbone
 from .nets.features import FrozenBackbone
 from .nets.hashing import HashNetwork
-from .preparation import find_broken, head_maker, whole_maker
+from .preparation import head_maker, whole_maker
 from .train import Record, write_history
 from .views import VectorViews
 
@@ -67,7 +67,9 @@ class Model:
 
     def fingerprint(self) -> str:
         """A short name of everything that shapes the codes; an index made with another is refused."""
-        digest = hashlib.sha256(f"{self.config.bits} {self.config.image_size} {self.config.backbone}".encode())
+        digest = hashlib.sha256(
+            f"{self.config.bits} {self.config.image_size} {self.config.backbone}".encode()
+        )
         for name, tensor in sorted(self.tensors().items()):
             digest.update(name.encode())
             digest.update(tensor.cpu().contiguous().numpy().tobytes())
@@ -88,7 +90,11 @@ class Model:
         """(n, bits) real outputs, and the reason by position for pictures that cannot be read."""
         if network not in ("teacher", "student"):
             raise UserError(f"network must be 'teacher' or 'student', got {network!r}")
-        net = (self.teacher if network == "teacher" else self.student).to(pick_device(self.config.device)).eval()
+        net = (
+            (self.teacher if network == "teacher" else self.student)
+            .to(pick_device(self.config.device))
+            .eval()
+        )
         if not self.takes_images:
             return self._vector_outputs(items, net), {}
         if items.images is None:
@@ -97,15 +103,21 @@ class Model:
         assert size is not None
         if self.backbone is None:
             return self._image_outputs(items, net, size, show)
-        features = FrozenBackbone(self.backbone, name=self.config.backbone).clean(items.images, size=size, show=show)
-        return run_in_batches(net, VectorInputs(features.array, VectorViews(0, 0)), len(items)), features.broken
+        features = FrozenBackbone(self.backbone, name=self.config.backbone).clean(
+            items.images, size=size, show=show
+        )
+        return run_in_batches(
+            net, VectorInputs(features.array, VectorViews(0, 0)), len(items)
+        ), features.broken
 
     def _vector_outputs(self, items: Items, net: HashNetwork) -> NDArray[np.float32]:
         vectors = items.content
         if not isinstance(vectors, np.ndarray):
             raise UserError(f"this model codes vectors of {self.width} numbers, and these items are pictures")
         if vectors.shape[1] != self.width:
-            raise UserError(f"this model codes vectors of {self.width} numbers, these have {vectors.shape[1]}")
+            raise UserError(
+                f"this model codes vectors of {self.width} numbers, these have {vectors.shape[1]}"
+            )
         return run_in_batches(net, VectorInputs(vectors, VectorViews(0, 0)), len(items))
 
     def _image_outputs(
@@ -142,11 +154,15 @@ class Model:
     def _write(self, folder: Path) -> None:
         description = {
             "format": FORMAT, "pts3h": __version__, "fingerprint": self.fingerprint(), "width": self.width,
-            "frozen_backbone": self.backbone is not None, "settings": self.config.to_json(), "summary": self.summary,
+            "frozen_backbone": self.backbone is not None, "settings": self.config.to_json(),
+            "summary": self.summary,
         }  # fmt: skip
         write_json(folder / "config.json", description)
         try:
-            save_file({name: tensor.contiguous() for name, tensor in self.tensors().items()}, folder / "model.safetensors")
+            save_file(
+                {name: tensor.contiguous() for name, tensor in self.tensors().items()},
+                folder / "model.safetensors",
+            )
         except SafetensorError as error:
             raise UserError(f"cannot write {folder.name}: {error}") from error
         write_history(folder / "history.jsonl", self.history)
@@ -161,10 +177,14 @@ def load_model(folder: Path) -> Model:
     try:
         description = json.loads((folder / "config.json").read_text())
         if description["format"] != FORMAT:
-            raise UserError(f"{folder} was written by another version of pts3h (format {description['format']})")
+            raise UserError(
+                f"{folder} was written by another version of pts3h (format {description['format']})"
+            )
         config = Config(**description["settings"])
         tensors = load_file(folder / "model.safetensors")
-        lines = (folder / "history.jsonl").read_text().splitlines() if (folder / "history.jsonl").exists() else []
+        lines = (
+            (folder / "history.jsonl").read_text().splitlines() if (folder / "history.jsonl").exists() else []
+        )
         width, history = int(description["width"]), [json.loads(line) for line in lines]
     except UserError:
         raise
@@ -173,12 +193,20 @@ def load_model(folder: Path) -> Model:
     backbone = None if config.backbone == "none" else build_backbone(config.backbone, weights="random")[0]
     frozen = backbone is not None and bool(description["frozen_backbone"])
     make = head_maker(config, width) if backbone is None or frozen else whole_maker(config, backbone)
-    model = Model(config, width, make(), make(), backbone if frozen else None, description["summary"], history)
-    for part, network in (("student", model.student), ("teacher", model.teacher), ("backbone", model.backbone)):
+    model = Model(
+        config, width, make(), make(), backbone if frozen else None, description["summary"], history
+    )
+    for part, network in (
+        ("student", model.student),
+        ("teacher", model.teacher),
+        ("backbone", model.backbone),
+    ):
         if network is None:
             continue
         try:
-            network.load_state_dict({n.removeprefix(f"{part}."): t for n, t in tensors.items() if n.startswith(f"{part}.")})
+            network.load_state_dict(
+                {n.removeprefix(f"{part}."): t for n, t in tensors.items() if n.startswith(f"{part}.")}
+            )
         except RuntimeError as error:
             raise UserError(f"{folder}: its weights do not fit its settings ({part})") from error
     return model
@@ -219,7 +247,8 @@ def card(description: dict[str, Any]) -> str:
     lines = [
         f"# A pts3h model: {settings['bits']} bits",
         "",
-        "It turns " + ("pictures" if settings["backbone"] != "none" else f"vectors of {description['width']} numbers")
+        "It turns "
+        + ("pictures" if settings["backbone"] != "none" else f"vectors of {description['width']} numbers")
         + f" into binary codes of {settings['bits']} bits.",
         "",
         "```python",

@@ -34,14 +34,18 @@ def read_supervision(items: Items, pairs: Any, labels: Any) -> KnownPairs:
         return LabelPairs(read_labels(labels, items))
     if items.labels is not None:
         return LabelPairs(items.labels)
-    raise UserError("nothing is known of any pair: give pairs (rows of a,b,similar) or labels (-1 where unknown)")
+    raise UserError(
+        "nothing is known of any pair: give pairs (rows of a,b,similar) or labels (-1 where unknown)"
+    )
 
 
 def unlabelled_pool(count: int, known: KnownPairs, chosen: ArrayLike | None, broken: Positions) -> Positions:
     """Positions of the items that take part without a label: all others, or those the user chose."""
     pool = np.arange(count) if chosen is None else np.unique(np.asarray(chosen, dtype=np.int64))
     if len(pool) and (pool[0] < 0 or pool[-1] >= count):
-        raise UserError(f"unlabelled names item {pool[0] if pool[0] < 0 else pool[-1]}, there are {count} items")
+        raise UserError(
+            f"unlabelled names item {pool[0] if pool[0] < 0 else pool[-1]}, there are {count} items"
+        )
     return np.setdiff1d(np.setdiff1d(pool, known.labelled), broken)
 
 
@@ -49,7 +53,9 @@ def vector_task(items: Items, known: KnownPairs, pool: Positions, config: Config
     """Train on embeddings."""
     vectors = items.content
     assert isinstance(vectors, np.ndarray)
-    return Task(VectorInputs(vectors, vector_views(config)), known, pool, head_maker(config, vectors.shape[1]))
+    return Task(
+        VectorInputs(vectors, vector_views(config)), known, pool, head_maker(config, vectors.shape[1])
+    )
 
 
 def frozen_task(features: Features, known: KnownPairs, pool: Positions, config: Config) -> Task:
@@ -58,7 +64,9 @@ def frozen_task(features: Features, known: KnownPairs, pool: Positions, config: 
     return Task(VectorInputs(features.array, vector_views(config)), known, pool, head_maker(config, width))
 
 
-def whole_task(images: Images, backbone: Backbone, known: KnownPairs, pool: Positions, config: Config) -> Task:
+def whole_task(
+    images: Images, backbone: Backbone, known: KnownPairs, pool: Positions, config: Config
+) -> Task:
     """Train backbone and head on images."""
     assert config.image_size is not None
     inputs = ImageInputs(images, config.image_size, image_views(config))
@@ -93,7 +101,9 @@ def without_broken(known: KnownPairs, broken: dict[int, str], count: int) -> Kno
     if len(broken) == count:
         raise UserError(f"none of the {count} pictures can be read: {named}")
     warnings.warn(
-        f"{len(broken)} of {count} pictures cannot be read and are skipped: {named}", SkippedWarning, stacklevel=4
+        f"{len(broken)} of {count} pictures cannot be read and are skipped: {named}",
+        SkippedWarning,
+        stacklevel=4,
     )
     return known.hide(np.array(sorted(broken), np.int64))
 
@@ -103,8 +113,8 @@ def load_backbone(config: Config) -> Backbone:
     backbone, missing = build_backbone(config.backbone, weights=config.weights)
     if missing:
         warnings.warn(
-            f"{config.weights} does not cover {len(missing)} tensors of {config.backbone}, which start at random: "
-            f"{', '.join(missing[:4])}{', ...' if len(missing) > 4 else ''}",
+            f"{config.weights} does not cover {len(missing)} tensors of {config.backbone}, "
+            f"which start at random: {', '.join(missing[:4])}{', ...' if len(missing) > 4 else ''}",
             UserWarning, stacklevel=4,
         )  # fmt: skip
     return backbone

@@ -21,16 +21,29 @@ def bar(description: str, total: int, *, unit: str = "", show: bool | None = Non
         yield lambda _: None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        ProgressColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
     from rich.text import Text
 
     class Rate(ProgressColumn):
         def render(self, task: object) -> Text:
             speed = getattr(task, "finished_speed", None) or getattr(task, "speed", None)
-            return Text("" if speed is None else f"{speed:,.0f} {unit}/s" if speed >= 10 else f"{speed:.1f} {unit}/s")
+            return Text(
+                "" if speed is None else f"{speed:,.0f} {unit}/s" if speed >= 10 else f"{speed:.1f} {unit}/s"
+            )
 
     columns = (
-        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn()
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        Rate(),
+        TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True)) as progress:
         task = progress.add_task(description, total=total)

@@ -38,7 +38,9 @@ def claim_folder(folder: Path, *, resume: bool, overwrite: bool) -> Path:
 def refusal(folder: Path, resume: bool) -> str:
     """Why a folder with something in it is not taken."""
     if (folder / "model.safetensors").is_file():
-        return f"{folder} already holds a finished model: choose another folder, or replace it with --overwrite"
+        return (
+            f"{folder} already holds a finished model: choose another folder, or replace it with --overwrite"
+        )
     if is_unfinished(folder):
         return f"{folder} holds an unfinished run: go on with --resume, or start anew with --overwrite"
     if resume:

@@ -10,7 +10,7 @@ import signal
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from . import progress
 from .checkpoints import Checkpoint, load_checkpoint, save_checkpoint
@@ -118,7 +118,10 @@ def train(run: Run, *, resume: bool = False, show: bool | None = None) -> list[R
             run.teacher.update(teacher_decay(step, alpha))
 
             record = {"step": step, "learning_rate": rates[-1] * factor}
-            record |= {name: value.item() if isinstance(value, Tensor) else value for name, value in terms.named.items()}
+            record |= {
+                name: value.item() if isinstance(value, Tensor) else value
+                for name, value in terms.named.items()
+            }
             check_finite(record, config)
             history.append(record)
             advance(1)
@@ -197,7 +200,9 @@ def warn_of_collapse(outputs: Tensor, step: int, config: Config) -> None:
     share = int(counts.max()) / len(outputs)
     if share > 0.5 and len(outputs) >= 16 and config.bits >= 8:
         advice = f"lower omega (now {config.omega:g}) or gamma (now {config.gamma:g}), or lower learning_rate"
-        warnings.warn(f"{share:.0%} of the codes are the same at step {step}: {advice}", CollapseWarning, stacklevel=3)
+        warnings.warn(
+            f"{share:.0%} of the codes are the same at step {step}: {advice}", CollapseWarning, stacklevel=3
+        )
 
 
 @contextmanager
@@ -225,7 +230,8 @@ def interrupted_message(run: Run, optimizer: torch.optim.Optimizer, history: lis
     if run.folder is None:
         return f"{where}; nothing was saved, because no folder was given"
     save(run, optimizer, history, step)
-    return f"{where}; it is saved in {run.folder}: run the same command with --resume (fit(..., resume=True)) to go on"
+    advice = "run the same command with --resume (fit(..., resume=True)) to go on"
+    return f"{where}; it is saved in {run.folder}: {advice}"
 
 
 def save(run: Run, optimizer: torch.optim.Optimizer, history: list[Record], step: int) -> None:

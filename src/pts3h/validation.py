@@ -33,9 +33,9 @@ def select(
 ) -> tuple[Config, list[Trial]]:
     """Train every combination of ``grid`` without the held-out items, and return the best settings.
 
-    With labels a share of the labelled items is held out and the score is their MAP over the other labelled items.
-    With a pair list a share of the pairs is held out, and the score is how well distances rank them (average
-    precision of the similar ones).
+    With labels a share of the labelled items is held out and the score is their MAP over the other labelled
+    items. With a pair list a share of the pairs is held out, and the score is how well distances rank them
+    (average precision of the similar ones).
 
     Args:
         task: what is learned from.
@@ -51,17 +51,19 @@ def select(
     trials = []
     with progress.bar("choosing settings", len(combinations), unit="runs", show=show) as advance:
         for settings in combinations:
-            learned = learn(held_task, replace(config, **settings), show=False)
+            learned = learn(held_task, config.with_settings(settings), show=False)
             trials.append(Trial(settings, score(learned, task)))
             advance(1)
     best = max(trials, key=lambda trial: trial.score)
-    return replace(config, **best.settings), trials
+    return config.with_settings(best.settings), trials
 
 
 def check_grid(grid: Mapping[str, Sequence[float]], share: float) -> None:
     """Refuse what cannot be tried."""
     if not 0 < share < 1:
-        raise UserError(f"validation is the share of labelled items to hold out, between 0 and 1, got {share}")
+        raise UserError(
+            f"validation is the share of labelled items to hold out, between 0 and 1, got {share}"
+        )
     for name, values in grid.items():
         if name not in TUNABLE:
             raise UserError(f"the grid can vary {', '.join(TUNABLE)}, not {name!r}")

@@ -1,7 +1,7 @@
 """Random perturbations of a whole batch at once: what the student and the teacher see of the same items.
 
-Each function takes a batch and a generator and returns a new batch; calling it twice gives two independent views.
-Everything is a batched tensor operation, so CPU and GPU run the same code.
+Each function takes a batch and a generator and returns a new batch; calling it twice gives two independent
+views. Everything is a batched tensor operation, so CPU and GPU run the same code.
 """
 
 from dataclasses import dataclass
@@ -82,13 +82,13 @@ def random_resized_crop(
 
 
 def colour_jitter(images: Tensor, generator: torch.Generator, *, strength: float) -> Tensor:
-    """Random saturation, contrast and brightness, each scaled by a factor from 1 - strength to 1 + strength."""
+    """Random saturation, contrast and brightness, each by a factor from 1 - strength to 1 + strength."""
     n = len(images)
-    saturation, contrast, brightness = (1 + strength * (2 * uniform((3, n), images, generator) - 1)).view(3, n, 1, 1, 1)
+    saturation, contrast, brightness = 1 + strength * (2 * uniform((3, n, 1, 1, 1), images, generator) - 1)
     grey = (images * images.new_tensor([0.299, 0.587, 0.114]).view(1, 3, 1, 1)).sum(1, keepdim=True)
     images = torch.lerp(grey, images, saturation)
-    images = torch.lerp(grey.mean((2, 3), keepdim=True), images, contrast)
-    return (images * brightness).clamp_(0, 1)
+    images = torch.lerp(grey.mean((2, 3), keepdim=True), images, contrast) * brightness
+    return images.clamp_(0, 1)
 
 
 def uniform(shape: tuple[int, ...] | torch.Size, like: Tensor, generator: torch.Generator) -> Tensor:

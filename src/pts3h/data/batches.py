@@ -29,7 +29,7 @@ class Batch:
 
 
 class Shuffled:
-    """An endless stream of rounds, each a fresh order of 0..count-1 cut into groups; an incomplete group is dropped."""
+    """Endless rounds, each a fresh order of 0..count-1 cut into groups; an incomplete group is dropped."""
 
     def __init__(self, count: int, group: int, seed: tuple[int, ...]) -> None:
         self.count, self.group, self.seed = count, min(group, count), seed
@@ -49,8 +49,9 @@ class Shuffled:
 class Batches:
     """Batches of labelled and unlabelled items.
 
-    From labels the labelled part is a random group of labelled items. From a pair list it is both ends of a random
-    group of pairs, half as many pairs as items, since a random group of items may hold no known pair at all.
+    From labels the labelled part is a random group of labelled items. From a pair list it is both ends of a
+    random group of pairs, half as many pairs as items, since a random group of items may hold no known pair
+    at all.
 
     Args:
         known: what is known of pairs.
@@ -60,7 +61,9 @@ class Batches:
         seed: of the order.
     """
 
-    def __init__(self, known: KnownPairs, pool: Positions, *, labelled: int, unlabelled: int, seed: int) -> None:
+    def __init__(
+        self, known: KnownPairs, pool: Positions, *, labelled: int, unlabelled: int, seed: int
+    ) -> None:
         if labelled < 2:
             raise UserError(f"a batch needs at least two labelled items to hold a pair, got {labelled}")
         self.known, self.pool = known, pool

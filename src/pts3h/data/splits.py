@@ -74,8 +74,10 @@ class Split:
         """Read what :meth:`save` stored."""
         try:
             stored: dict[str, Any] = json.loads(path.read_text())
-            parts = [np.array(stored[name], np.int64) for name in ("queries", "database", "labelled")]
-            return cls(*parts, seed=int(stored["seed"]))
+            queries, database, labelled = (
+                np.array(stored[name], np.int64) for name in ("queries", "database", "labelled")
+            )
+            return cls(queries, database, labelled, int(stored["seed"]))
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise UserError(f"{path} is not a split saved by pts3h ({error})") from error
 
@@ -101,7 +103,9 @@ def draw_split(
     """
     rng = default_rng(seed)
     free = np.ones(len(labels), bool)
-    query_positions = draw(labels, free, queries, "queries", rng) if fixed_queries is None else np.sort(fixed_queries)
+    query_positions = (
+        draw(labels, free, queries, "queries", rng) if fixed_queries is None else np.sort(fixed_queries)
+    )
     free[query_positions] = False
     database = np.flatnonzero(free)
     return Split(query_positions, database, draw(labels, free, labelled, "labelled items", rng), seed)
@@ -115,7 +119,9 @@ def draw(labels: Labels, free: np.ndarray, count: int, what: str, rng: Generator
     for label in classes:
         members = np.flatnonzero(free & (labels == label if labels.ndim == 1 else labels[:, label] == 1))
         if len(members) < count:
-            raise UserError(f"class {label} has only {len(members)} items left, {count} {what} were asked for")
+            raise UserError(
+                f"class {label} has only {len(members)} items left, {count} {what} were asked for"
+            )
         chosen = rng.permutation(members)[:count]
         free[chosen] = False
         drawn.append(chosen)

@@ -1,4 +1,4 @@
-"""What the teacher asks of the student: the same similarities under other perturbations, and its pseudo pairs."""
+"""What the teacher asks of the student: the same similarities under another view, and its pseudo pairs."""
 
 import math
 
@@ -28,8 +28,8 @@ def consistent_similarity(cosine: Tensor, teacher_cosine: Tensor) -> Tensor:
 def similarity_threshold(teacher_cosine: Tensor, unknown: Tensor, similar_share: float) -> float:
     """The teacher's similarity that the share ``similar_share`` of the unknown pairs reaches.
 
-    It is the (1 - share) quantile, taken at the next value above where it falls between two; the pseudo pairs are
-    the same for any value in that gap.
+    It is the (1 - share) quantile, taken at the next value above where it falls between two; the pseudo pairs
+    are the same for any value in that gap.
 
     Args:
         teacher_cosine: (n, n).

@@ -1,8 +1,8 @@
 """Pairwise losses: what a pair of outputs costs, given whether the pair is alike.
 
-Each loss has two faces. ``supervised`` is L_s on raw outputs of pairs whose similarity is known. ``pseudo`` is the
-same idea on unit-normalised outputs, for pairs whose similarity the teacher guessed (R_uq). Masks are symmetric with
-a false diagonal, so a mean over them is the mean over pairs i < j.
+Each loss has two faces. ``supervised`` is L_s on raw outputs of pairs whose similarity is known. ``pseudo``
+is the same idea on unit-normalised outputs, for pairs whose similarity the teacher guessed (R_uq). Masks are
+symmetric with a false diagonal, so a mean over them is the mean over pairs i < j.
 """
 
 from typing import Protocol
@@ -66,11 +66,11 @@ class DSH:
 
 
 class DPSH:
-    """Deep Pairwise-Supervised Hashing (Li et al., IJCAI 2016): likelihood of the similarities under u = <F, F> / 2.
+    """Deep Pairwise-Supervised Hashing (Li et al., IJCAI 2016): likelihood of them under u = <F, F> / 2.
 
     Args:
         bits: code length b.
-        reading: u of ``pseudo``. "literal": the paper's similarity -|F - F|², in [-4, 0]. "code": (b / 2) cos.
+        reading: u of ``pseudo``. "literal": the paper's -|F - F|², in [-4, 0]. "code": (b / 2) cos.
     """
 
     def __init__(self, bits: int, *, reading: Reading = "auto") -> None:

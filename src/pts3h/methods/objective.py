@@ -20,11 +20,12 @@ class Terms(NamedTuple):
 class Objective(Protocol):
     """Outputs and what is known of their pairs → a loss.
 
-    Attributes:
-        needs_teacher: whether the teacher's outputs, and unlabelled items, are wanted at all.
     """
 
-    needs_teacher: bool
+    @property
+    def needs_teacher(self) -> bool:
+        """Whether the teacher's outputs, and unlabelled items, are wanted at all."""
+        ...
 
     def __call__(
         self, outputs: Tensor, teacher_outputs: Tensor | None, known: Tensor, similar: Tensor, weight: float

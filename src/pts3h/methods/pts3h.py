@@ -16,7 +16,7 @@ from .objective import Terms
 
 @dataclass(frozen=True)
 class PTS3H:
-    """The loss of the paper. omega = 0 is the supervised baseline, gamma = 0 variant P, no consistency variant Q.
+    """The loss of the paper. omega = 0 is the supervised baseline, gamma = 0 is P, no consistency is Q.
 
     Attributes:
         pairwise: the base loss.
@@ -74,7 +74,7 @@ class PTS3H:
 
 
 def unknown_pairs(known: Tensor, count: int) -> Tensor:
-    """(m, m) known pairs of the first m items → (count, count) pairs of different items that are not known."""
+    """(m, m) known pairs of the first m items → (count, count) pairs of different items not known."""
     unknown = torch.ones(count, count, dtype=torch.bool, device=known.device).fill_diagonal_(False)
     labelled = len(known)
     unknown[:labelled, :labelled] &= ~known

@@ -45,7 +45,11 @@ def build_backbone(name: str, *, weights: str = "pretrained") -> tuple[Backbone,
         raise errors.UserError(
             f"there is no backbone {name!r}: use {', '.join(BACKBONES)}, timm:<model> or torchvision:<model>"
         )
-    if weights == "random" or (weights == "pretrained" and name == "small") or ":" in name and weights == "pretrained":
+    if (
+        weights == "random"
+        or (weights == "pretrained" and name == "small")
+        or (":" in name and weights == "pretrained")
+    ):
         return net, []
     tensors = fetch_weights(name) if weights == "pretrained" else read_weights(weights)
     return net, load_weights(net, tensors, weights)

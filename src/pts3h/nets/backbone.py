@@ -14,7 +14,6 @@ class Colours(TypedDict):
     std: Sequence[float]
 
 
-
 # colours of ImageNet, as torchvision's weights expect them
 IMAGENET: Colours = {"mean": (0.485, 0.456, 0.406), "std": (0.229, 0.224, 0.225)}
 

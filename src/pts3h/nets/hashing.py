@@ -15,8 +15,8 @@ class HashNetwork(nn.Module):
         hidden: width of the hidden layer with BatchNorm and ReLU; 0 leaves it out.
         dropout: share of hidden activations dropped while training.
         backbone: image network in front, where it is trained too.
-        fixed_norm: whether the backbone keeps its BatchNorm statistics while training. Batches of a few dozen images
-            estimate them badly: fine-tuning lost half its MAP with moving statistics.
+        fixed_norm: whether the backbone keeps its BatchNorm statistics while training. Batches of a few dozen
+            images estimate them badly: fine-tuning lost half its MAP with moving statistics.
     """
 
     center: Tensor
@@ -48,7 +48,7 @@ class HashNetwork(nn.Module):
         return outputs
 
     def standardize(self, center: Tensor, spread: Tensor) -> None:
-        """Take vectors of any mean and size: subtract the mean, divide by one number, their typical spread."""
+        """Take vectors of any mean and size: subtract the mean, divide by the typical spread, one number."""
         self.center.copy_(center)
         self.scale.copy_(spread.square().mean().sqrt().clamp(min=1e-12))
 
@@ -74,8 +74,8 @@ class Teacher:
         network.load_state_dict(student.state_dict())
         network.requires_grad_(False)
         self.network = network
-        self._weights = list(network.parameters())
-        self._student_weights = list(student.parameters())
+        self._weights: list[Tensor] = list(network.parameters())
+        self._student_weights: list[Tensor] = list(student.parameters())
         self._buffers = list(network.buffers())
         self._student_buffers = list(student.buffers())
 

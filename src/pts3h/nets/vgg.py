@@ -4,7 +4,26 @@ from torch import Tensor, nn
 
 from .backbone import IMAGENET, Backbone
 
-CHANNELS = (64, 64, "pool", 128, 128, "pool", 256, 256, 256, "pool", 512, 512, 512, "pool", 512, 512, 512, "pool")
+CHANNELS = (
+    64,
+    64,
+    "pool",
+    128,
+    128,
+    "pool",
+    256,
+    256,
+    256,
+    "pool",
+    512,
+    512,
+    512,
+    "pool",
+    512,
+    512,
+    512,
+    "pool",
+)
 
 
 class VGG16(Backbone):

@@ -59,7 +59,8 @@ def load_weights(net: nn.Module, tensors: dict[str, Tensor], source: str) -> lis
     for name, value in fitting.items():
         if value.shape != own[name].shape:
             raise UserError(
-                f"{source}: {name} has shape {tuple(value.shape)}, this network needs {tuple(own[name].shape)}"
+                f"{source}: {name} has shape {tuple(value.shape)}, "
+                f"this network needs {tuple(own[name].shape)}"
             )
     net.load_state_dict(fitting, strict=False)
     return [name for name in own if name not in fitting]
