@@ -92,7 +92,7 @@ def train(run: Run, *, resume: bool = False, show: bool | None = None) -> list[R
     start, history = (0, []) if not resume else restore(run, optimizer)
     run.student.train()
     run.teacher.network.train()
-    last_saved = time.monotonic()
+    last_saved, collapsed = time.monotonic(), False
 
     with torch.random.fork_rng(), stop_signal() as stopping, progress.bar(
         run.name, run.steps, unit="steps", show=show
@@ -125,8 +125,8 @@ def train(run: Run, *, resume: bool = False, show: bool | None = None) -> list[R
             check_finite(record, config)
             history.append(record)
             advance(1)
-            if step % CHECK_EVERY == 0 and step > warmup:
-                warn_of_collapse(outputs.detach(), step, config)
+            if step % CHECK_EVERY == 0 and step > warmup and not collapsed:
+                collapsed = warn_of_collapse(outputs.detach(), step, config)
             if stopping.is_set() and step < run.steps:
                 raise Interrupted(interrupted_message(run, optimizer, history, step))
             if run.folder is not None and time.monotonic() - last_saved > CHECKPOINT_SECONDS:
@@ -190,19 +190,21 @@ def check_finite(record: Record, config: Config) -> None:
         )
 
 
-def warn_of_collapse(outputs: Tensor, step: int, config: Config) -> None:
-    """Warn where all outputs are near zero, or most codes of the batch are the same."""
+def warn_of_collapse(outputs: Tensor, step: int, config: Config) -> bool:
+    """Warn where all outputs are near zero, or most codes of the batch are the same; say whether it was so."""
     size = float(outputs.abs().mean())
-    if size < 0.01:
-        advice = f"lower learning_rate (now {config.learning_rate:g}) or raise eta (now {config.eta:g})"
-        warnings.warn(f"outputs shrank to {size:.1g} at step {step}: {advice}", CollapseWarning, stacklevel=3)
     _, counts = torch.unique(outputs >= 0, dim=0, return_counts=True)
     share = int(counts.max()) / len(outputs)
-    if share > 0.5 and len(outputs) >= 16 and config.bits >= 8:
+    if size < 0.01:
+        what = f"outputs shrank to {size:.1g}"
+        advice = f"lower learning_rate (now {config.learning_rate:g}) or raise eta (now {config.eta:g})"
+    elif share > 0.5 and len(outputs) >= 16 and config.bits >= 8:
+        what = f"{share:.0%} of the codes are the same"
         advice = f"lower omega (now {config.omega:g}) or gamma (now {config.gamma:g}), or lower learning_rate"
-        warnings.warn(
-            f"{share:.0%} of the codes are the same at step {step}: {advice}", CollapseWarning, stacklevel=3
-        )
+    else:
+        return False
+    warnings.warn(f"{what} at step {step}: {advice}", CollapseWarning, stacklevel=3)
+    return True
 
 
 @contextmanager

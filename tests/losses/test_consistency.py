@@ -45,7 +45,8 @@ def test_only_similarities_count_not_positions(two):
     assert consistent_similarity(cosines(outputs), cosines(outputs @ rotation)).item() == pytest.approx(0, abs=1e-12)
 
 
-@given(st.integers(2, 12), st.floats(0, 1), st.integers(0, 10_000))
+# 997 is prime, so that a quantile falls on a value only at the ends, where rounding cannot matter
+@given(st.integers(2, 12), st.integers(0, 997).map(lambda part: part / 997), st.integers(0, 10_000))
 def test_threshold_is_the_quantile(count, share, seed):
     rng = np.random.default_rng(seed)
     outputs = rng.normal(size=(count, 4))

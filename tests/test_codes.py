@@ -1,0 +1,90 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from pts3h import UserError, hamming, pack, unpack
+from pts3h.codes import as_words, check_codes, code_bytes, sign
+
+signs = st.tuples(st.integers(0, 6), st.integers(1, 300)).flatmap(
+    lambda shape: arrays(np.int8, shape, elements=st.sampled_from([-1, 1]))
+)
+
+
+@given(signs)
+def test_pack_and_unpack_are_inverse(values):
+    bits = values.shape[1]
+    codes = pack(values)
+    assert codes.dtype == np.uint8
+    assert codes.shape == (len(values), (bits + 7) // 8) == (len(values), code_bytes(bits))
+    np.testing.assert_array_equal(unpack(codes, bits), values)
+
+
+@given(signs)
+def test_each_row_is_packed_on_its_own(values):
+    """Packing a flattened array mixes rows when the width is not a multiple of 8."""
+    codes = pack(values)
+    for row, code in zip(values, codes, strict=True):
+        for bit, value in enumerate(row):
+            assert (code[bit // 8] >> (7 - bit % 8)) & 1 == (value > 0)
+
+
+@given(signs, st.data())
+def test_hamming_counts_differing_bits(values, data):
+    others = data.draw(arrays(np.int8, (4, values.shape[1]), elements=st.sampled_from([-1, 1])))
+    distances = hamming(pack(values), pack(others))
+    expected = (values[:, None, :] != others[None, :, :]).sum(axis=2)
+    np.testing.assert_array_equal(distances, expected)
+
+
+def test_the_wire_format():
+    assert pack([[1, -1, -1, -1, -1, -1, -1, 1, 1]]).tolist() == [[0b10000001, 0b10000000]]
+
+
+def test_zero_counts_as_positive():
+    assert sign([0.0, -0.0, -1e-30]).tolist() == [1, 1, -1]
+    assert pack([[0.0, -1.0]]).tolist() == [[0b10000000]]
+
+
+def test_one_code_drops_its_axis():
+    codes = pack(np.array([[1, 1, -1], [1, -1, -1]]))
+    assert hamming(codes[0], codes[1]) == 1
+    assert hamming(codes[0], codes).tolist() == [0, 1]
+
+
+def test_words_keep_distances():
+    codes = pack(np.random.default_rng(0).choice([-1, 1], size=(5, 100)))
+    words = as_words(codes)
+    assert words.shape == (5, 2)
+    counts = np.bitwise_count(words[:, None] ^ words[None]).sum(axis=2)
+    np.testing.assert_array_equal(counts, hamming(codes, codes))
+
+
+@pytest.mark.parametrize("bits", [0, -3, 4097, 2.5, True, "64"])
+def test_bits_out_of_range(bits):
+    with pytest.raises(UserError, match="bits must be a whole number from 1 to 4096"):
+        code_bytes(bits)
+
+
+def test_nan_has_no_sign():
+    with pytest.raises(UserError, match="NaN"):
+        pack([[np.nan, 1.0]])
+
+
+@pytest.mark.parametrize(
+    ("codes", "message"),
+    [
+        (np.zeros((2, 5), np.uint8), "6 bytes wide"),
+        (np.zeros((2, 6), np.float32), "packed uint8"),
+        (np.full((2, 2), 255, np.uint8), "beyond bit 12"),
+    ],
+)
+def test_codes_that_are_none(codes, message):
+    with pytest.raises(UserError, match=message):
+        check_codes(codes, 12 if codes.shape[1] == 2 else 48)
+
+
+def test_hamming_of_different_widths():
+    with pytest.raises(UserError, match="one width"):
+        hamming(np.zeros((1, 2), np.uint8), np.zeros((1, 3), np.uint8))

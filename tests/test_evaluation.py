@@ -1,0 +1,192 @@
+"""Metrics against enumeration of every tie order, scikit-learn, and the plain loops of the field."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import average_precision_score
+
+from pts3h import UserError, evaluate, pack
+
+BITS = 3  # four distances, so that ties abound
+
+
+def codes_at(distances, bits=BITS):
+    """Codes at given distances of the all-negative code."""
+    signs = np.full((len(distances), bits), -1)
+    for row, distance in enumerate(distances):
+        signs[row, :distance] = 1
+    return pack(signs)
+
+
+QUERY = codes_at([0])
+small_case = st.lists(st.tuples(st.integers(0, BITS), st.booleans()), min_size=1, max_size=6)
+
+
+def report_of(case, order="expected"):
+    distances, relevant = zip(*case, strict=True)
+    return evaluate(QUERY, codes_at(distances), np.array([relevant]), bits=BITS, order=order)
+
+
+def rankings(case):
+    """Relevance in rank order, for every order that sorts by distance."""
+    for order in permutations(case):
+        if all(a[0] <= b[0] for a, b in zip(order, order[1:], strict=False)):
+            yield [relevant for _, relevant in order]
+
+
+def gain(ranking, k):
+    """Sum over relevant ranks of the precision there: AP without its denominator."""
+    return sum(sum(ranking[: rank + 1]) / (rank + 1) for rank in range(min(k, len(ranking))) if ranking[rank])
+
+
+@given(small_case)
+@settings(max_examples=300)
+def test_expected_average_precision_is_the_mean_over_tie_orders(case):
+    expected = np.mean([gain(ranking, len(case)) / max(sum(ranking), 1) for ranking in rankings(case)])
+    assert report_of(case).map == pytest.approx(expected, abs=1e-9)
+
+
+@given(small_case, st.integers(1, 7))
+def test_map_at_k_divides_expected_gain_by_expected_hits(case, k):
+    everything = list(rankings(case))
+    hits = np.mean([sum(ranking[:k]) for ranking in everything])
+    expected = np.mean([gain(ranking, k) for ranking in everything]) / hits if hits else 0
+    assert report_of(case).map_at(k) == pytest.approx(expected, abs=1e-9)
+
+
+@given(small_case, st.integers(1, 7))
+def test_precision_and_recall_at_k(case, k):
+    found = np.mean([sum(ranking[:k]) for ranking in rankings(case)])
+    report = report_of(case)
+    assert report.precision_at([k])[0] == pytest.approx(found / k, abs=1e-9)
+    everything = sum(relevant for _, relevant in case)
+    assert report.recall_at(k)[0] == pytest.approx(found / max(everything, 1), abs=1e-9)
+
+
+@given(small_case, st.integers(1, 7))
+def test_bounds_are_the_best_and_worst_order(case, k):
+    def average_precision(ranking):
+        return gain(ranking, k) / max(sum(ranking[:k]), 1)
+
+    best_first = sorted(case, key=lambda item: (item[0], not item[1]))
+    worst_first = sorted(case, key=lambda item: (item[0], item[1]))
+    for order, ranked in (("optimistic", best_first), ("pessimistic", worst_first)):
+        ranking = [relevant for _, relevant in ranked]
+        report = report_of(case, order)
+        assert report.map_at(k) == pytest.approx(average_precision(ranking), abs=1e-9)
+        assert report.precision_at(k)[0] == pytest.approx(sum(ranking[:k]) / k, abs=1e-9)
+    assert report_of(case, "pessimistic").map <= report_of(case).map + 1e-9 <= report_of(case, "optimistic").map + 2e-9
+
+
+@given(small_case)
+def test_precision_within_a_radius(case):
+    for radius in range(BITS + 1):
+        inside = [relevant for distance, relevant in case if distance <= radius]
+        assert report_of(case).precision_within(radius) == pytest.approx(np.mean(inside) if inside else 0, abs=1e-12)
+
+
+def test_without_ties_it_is_scikit_learns():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        distances = rng.permutation(65)
+        relevant = rng.random(65) < 0.3
+        report = evaluate(codes_at([0], 64), codes_at(distances, 64), relevant[None], bits=64)
+        assert report.map == pytest.approx(average_precision_score(relevant, -distances), abs=1e-9)
+
+
+@pytest.fixture(scope="module")
+def random_case():
+    rng = np.random.default_rng(1)
+    queries, database = (pack(rng.choice([-1, 1], size=(n, 16))) for n in (70, 500))
+    yq, yd = rng.integers(5, size=70), rng.integers(5, size=500)
+    return queries, database, yq, yd
+
+
+def argsort_loop(queries, database, relevant, k):
+    """The plain loop of the field, without its mistakes: rank 1 and the last rank count."""
+    a, b = (np.unpackbits(codes, axis=1).astype(int) for codes in (queries, database))
+    scores, precision = [], []
+    for code, wanted in zip(a, relevant, strict=True):
+        order = np.argsort((code != b).sum(axis=1), kind="stable")
+        ranked = wanted[order][:k]
+        ranks = np.flatnonzero(ranked) + 1
+        scores.append(np.mean(np.arange(1, len(ranks) + 1) / ranks) if len(ranks) else 0.0)
+        precision.append(ranked.mean())
+    return np.mean(scores), np.mean(precision)
+
+
+@pytest.mark.parametrize("k", [1, 7, 100, 500])
+def test_stable_order_equals_a_plain_argsort_loop(random_case, k):
+    queries, database, yq, yd = random_case
+    report = evaluate(queries, database, labels=(yq, yd), bits=16, order="stable")
+    expected_map, expected_precision = argsort_loop(queries, database, yq[:, None] == yd[None], k)
+    assert report.map_at(k) == pytest.approx(expected_map, abs=1e-9)
+    assert report.precision_at(k)[0] == pytest.approx(expected_precision, abs=1e-9)
+    if k == 500:
+        assert report.map == report.map_at(500)
+
+
+def test_a_hit_at_the_first_and_at_the_last_rank_counts():
+    codes = codes_at([0, 1, 2])
+    first = evaluate(QUERY, codes, np.array([[1, 0, 0]]), bits=BITS)
+    last = evaluate(QUERY, codes, np.array([[0, 0, 1]]), bits=BITS)
+    assert first.map == 1
+    assert last.map == pytest.approx(1 / 3)
+
+
+def test_labels_and_matrix_agree(random_case):
+    queries, database, yq, yd = random_case
+    flags_q, flags_d = np.eye(5, dtype=int)[yq], np.eye(5, dtype=int)[yd]
+    flags_q[::3, 0] = 1
+    by_matrix = evaluate(queries, database, flags_q @ flags_d.T > 0, bits=16)
+    by_flags = evaluate(queries, database, labels=(flags_q, flags_d), bits=16)
+    assert by_matrix.map == by_flags.map
+    assert evaluate(queries, database, yq[:, None] == yd, bits=16).map == evaluate(
+        queries, database, labels=(yq, yd), bits=16
+    ).map  # fmt: skip
+
+
+def test_pr_curve(random_case):
+    queries, database, yq, yd = random_case
+    recall, precision = evaluate(queries, database, labels=(yq, yd), bits=16).pr_curve()
+    distances = (np.unpackbits(queries, axis=1)[:, None] != np.unpackbits(database, axis=1)[None]).sum(axis=2)
+    relevant = yq[:, None] == yd[None]
+    for radius in (0, 2, 8, 16):
+        inside = distances <= radius
+        some = inside.any(axis=1)
+        found = (inside & relevant).sum(axis=1)
+        assert recall[radius] == pytest.approx((found / relevant.sum(axis=1)).mean())
+        assert precision[radius] == pytest.approx((found[some] / inside[some].sum(axis=1)).mean() if some.any() else 0)
+
+
+def test_a_query_without_relevant_items_counts_zero():
+    assert evaluate(QUERY, codes_at([0, 1]), np.array([[0, 0]]), bits=BITS).map == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"relevant": None}, "say what is relevant"),
+        ({"labels": ([0], [1])}, "say what is relevant"),
+        ({"relevant": np.ones((1, 3), bool)}, r"\(1, 2\) matrix"),
+        ({"relevant": np.ones((1, 2))}, "booleans"),
+        ({"bits": 12}, "2 bytes wide"),
+        ({"order": "lucky"}, "order must be one of"),
+    ],
+)
+def test_bad_input(change, message):
+    arguments = {"relevant": np.ones((1, 2), bool), "bits": BITS} | change
+    with pytest.raises(UserError, match=message):
+        evaluate(QUERY, codes_at([0, 1]), **arguments)
+
+
+@pytest.mark.parametrize("k", [0, -1])
+def test_ranks_start_at_one(k):
+    report = evaluate(QUERY, codes_at([0, 1]), np.ones((1, 2), bool), bits=BITS)
+    with pytest.raises(UserError, match="1 or more"):
+        report.map_at(k)
+    with pytest.raises(UserError, match="1 or more"):
+        report.precision_at(k)
