@@ -17,10 +17,10 @@ from pts3h.index import open_index
 WRITER = textwrap.dedent("""
     import random, sys
     import numpy as np
-    from pts3h.index import local, open_index, store
+    from pts3h.index import local, open_index, snapshot, store
 
     folder, seed, version = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-    local.RECENT, local.GARBAGE, store.RECORD = 8, 200, 64
+    local.RECENT, snapshot.RECENT, local.GARBAGE, store.RECORD = 8, 8, 200, 64
     rng = random.Random(seed)
 
     def code(key, version):

@@ -7,7 +7,7 @@ from contract_suite import ContractSuite
 
 from pts3h import kernel
 from pts3h.index import local as local_engine
-from pts3h.index import open_index, segment
+from pts3h.index import open_index, segment, snapshot
 
 
 class Engine:
@@ -47,6 +47,7 @@ class TestLocalWithEveryStructureInUse(ContractSuite):
     def low_thresholds(self, monkeypatch):
         monkeypatch.setattr(segment, "SMALLEST_WITH_DUPLICATES", 1)
         monkeypatch.setattr(segment, "WORTHWHILE", 1.0)
+        monkeypatch.setattr(snapshot, "RECENT", 2)
         monkeypatch.setattr(local_engine, "RECENT", 2)
         monkeypatch.setattr(local_engine, "GARBAGE", 2)
 

@@ -6,73 +6,25 @@ search one cheap question to SQLite says whether somebody wrote; only then new r
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import reduce
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..codes import Codes, code_bytes
 from ..errors import UserError
-from ..kernel.types import Allowed, Found
+from ..kernel.types import Allowed
 from . import cache
 from .contract import Hits, Index, Item, Meta, check_kind, kind_of
 from .filters import And, Compare, Filter, Not, OneOf, Or
-from .segment import Segment, build
+from .snapshot import RECENT, RECENT_SHARE, Part, Snapshot
 from .store import Record, State, Store
 
-# New items stay in a small segment of their own until they are so many, or this share of all.
-RECENT = 8_192
-RECENT_SHARE = 0.125
 # A log that names so many more ids than there are items is written anew.
 GARBAGE = 65_536
 # Metadata filters whose result is kept with a snapshot.
 FILTERS_KEPT = 16
-
-
-@dataclass
-class Part:
-    """A segment and which of its rows still count (None: all)."""
-
-    segment: Segment
-    alive: Allowed | None = None
-
-    @property
-    def count(self) -> int:
-        """How many items count."""
-        return len(self.segment) if self.alive is None else int(np.count_nonzero(self.alive))
-
-    def entries(self) -> tuple[Any, Codes]:
-        """Ids and codes of the items that count."""
-        rows = np.arange(len(self.segment)) if self.alive is None else np.flatnonzero(self.alive)
-        return self.segment.ids.take(rows), self.segment.codes(rows)
-
-    def without(self, ids: list[Any]) -> "Part":
-        """The same but for these ids."""
-        rows = self.segment.ids.find(ids)
-        rows = rows[rows >= 0]
-        if not len(rows):
-            return self
-        alive = np.ones(len(self.segment), bool) if self.alive is None else self.alive.copy()
-        alive[rows] = False
-        return Part(self.segment, alive)
-
-
-@dataclass
-class Snapshot:
-    """What an index holds at one moment: most items in one large segment, the newest in a small one."""
-
-    state: State
-    parts: list[Part]  # no id counts in two of them
-    allowed: dict[str, list[Allowed]] = field(default_factory=dict)  # by filter as text: there 1 is not True
-
-    @property
-    def count(self) -> int:
-        """How many items there are."""
-        return sum(part.count for part in self.parts)
 
 
 class LocalIndex(Index):
@@ -87,7 +39,11 @@ class LocalIndex(Index):
         self._version = -1  # of the store when the snapshot was made
         self._wrote = False
         self._tidy_at = GARBAGE
-        self._drop_cache_from_the_future()
+        try:
+            self._drop_cache_from_the_future()
+        except BaseException:
+            self._store.close()
+            raise
 
     def _drop_cache_from_the_future(self) -> None:
         """A database put back from a backup must not grow into a cache that was made from what it lost."""
@@ -113,28 +69,23 @@ class LocalIndex(Index):
         with self._store.writing():
             self._store.append(record)
             if record.gone:
-                self._store.drop_meta(record.gone)
+                self._store.metadata.drop(record.gone)
             if record.ids:
-                self._store.put_meta(record.ids, meta)
+                self._store.metadata.put(record.ids, meta)
             entries = self._store.entries()
         with self._lock:
             self._version, self._wrote = -1, True
         if entries > self._tidy_at:
-            self._tidy()
+            with suppress(UserError):  # the items are stored; tidying up can wait for a better moment
+                self._tidy()
 
     def _tidy(self) -> None:
         """Write the log anew if most of what it names is gone."""
         with self._store.writing():
             snapshot = self._caught_up()
             if self._store.entries() > 2 * snapshot.count + GARBAGE:
-                snapshot.state = self._store.rewrite(Record([], *self._entries(snapshot)))
+                snapshot.state = self._store.rewrite(Record([], *snapshot.entries()))
             self._tidy_at = 2 * self._store.entries() + GARBAGE
-
-    def _entries(self, snapshot: Snapshot) -> tuple[list[Any], Codes]:
-        """All ids with their codes."""
-        parts = [part.entries() for part in snapshot.parts]
-        codes = [np.empty((0, code_bytes(self.bits)), np.uint8), *(codes for _, codes in parts)]
-        return [one for ids, _ in parts for one in ids], np.concatenate(codes)
 
     # catching up
 
@@ -154,45 +105,16 @@ class LocalIndex(Index):
         state = self._store.state()
         snapshot = self._snapshot or self._from_cache()
         if snapshot is None or snapshot.state.epoch != state.epoch or snapshot.state.last > state.last:
-            snapshot = Snapshot(State(state.epoch, 0), [])
+            snapshot = Snapshot(self.bits, State(state.epoch, 0), [])
         if snapshot.state != state:
-            snapshot = self._apply(snapshot, self._store.since(snapshot.state.last), state)
+            records = self._store.since(snapshot.state.last)
+            snapshot = snapshot.after(records, self._store.kind(), state)
         self._snapshot = snapshot
         return snapshot
 
     def _from_cache(self) -> Snapshot | None:
         loaded = cache.load(self.folder, self.bits)
-        return None if loaded is None else Snapshot(loaded[1], [Part(loaded[0])])
-
-    def _apply(self, snapshot: Snapshot, records: list[Record], state: State) -> Snapshot:
-        """The snapshot after these records."""
-        kind = self._store.kind()
-        if not records or kind is None:
-            return Snapshot(state, snapshot.parts)
-        touched = [one for record in records for one in (*record.gone, *record.ids)]
-        main, recent = ([part.without(touched) for part in snapshot.parts] + [None, None])[:2]
-        ids: list[Any] = []
-        codes: list[Codes] = []
-        kept: list[NDArray[np.bool_]] = []
-
-        def put(some: Any, its_codes: Codes, *, counts: bool) -> None:
-            ids.extend(some)
-            codes.append(its_codes)
-            kept.append(np.full(len(some), counts))
-
-        coming = sum(len(record.ids) for record in records) + (recent.count if recent else 0)
-        held = main.count if main else 0
-        if main and (coming > max(RECENT, RECENT_SHARE * held) or held < len(main.segment) / 2):
-            put(*main.entries(), counts=True)
-            main = None
-        if recent:
-            put(*recent.entries(), counts=True)
-        for record in records:
-            put(record.gone, np.zeros((len(record.gone), code_bytes(self.bits)), np.uint8), counts=False)
-            put(record.ids, record.codes, counts=True)
-        ordered = np.asarray(ids, np.int64) if kind == "int" else ids
-        segment = build(self.bits, kind, ordered, np.concatenate(codes), np.concatenate(kept))
-        return Snapshot(state, [part for part in (main, Part(segment)) if part and len(part.segment)])
+        return None if loaded is None else Snapshot(self.bits, loaded[1], [Part(loaded[0])])
 
     # reading
 
@@ -200,13 +122,13 @@ class LocalIndex(Index):
         snapshot, masks = self._view(where)
         both = zip(snapshot.parts, masks, strict=True)
         found = [part.segment.nearest(queries, k, mask) for part, mask in both]
-        return _hits(snapshot, found, len(queries), k)
+        return snapshot.hits(found, len(queries), k)
 
     def _within(self, queries: Codes, radius: int, where: Filter | None) -> list[Hits]:
         snapshot, masks = self._view(where)
         both = zip(snapshot.parts, masks, strict=True)
         found = [part.segment.within(queries, radius, mask) for part, mask in both]
-        return _hits(snapshot, found, len(queries), None)
+        return snapshot.hits(found, len(queries), None)
 
     def _view(self, where: Filter | None) -> tuple[Snapshot, list[Allowed | None]]:
         """A snapshot and, for each part, which rows count."""
@@ -231,7 +153,7 @@ class LocalIndex(Index):
         match where:
             case Compare():
                 mask = np.zeros(len(part.segment), bool)
-                rows = part.segment.ids.find(self._store.ids_where(where))
+                rows = part.segment.ids.find(self._store.metadata.ids_where(where))
                 mask[rows[rows >= 0]] = True
                 return mask
             case OneOf(key, values):
@@ -248,7 +170,7 @@ class LocalIndex(Index):
         with self._store.reading():
             check_kind(kind_of(ids), self._store.kind())
             snapshot = self._caught_up()
-            meta = self._store.meta(ids)
+            meta = self._store.metadata.get(ids)
         found: list[Item | None] = [None] * len(ids)
         for part in snapshot.parts:
             rows = part.segment.ids.find(ids)
@@ -291,30 +213,8 @@ class LocalIndex(Index):
         snapshot = self._current()
         if not snapshot.parts:
             return
-        segment = snapshot.parts[0].segment
-        if len(snapshot.parts) > 1 or snapshot.parts[0].alive is not None:
-            ids, codes = self._entries(snapshot)
-            segment = build(self.bits, segment.kind, ids, codes, np.ones(len(ids), bool))
         with suppress(OSError, UserError):
-            cache.save(self.folder, segment, snapshot.state)
-
-
-def _hits(snapshot: Snapshot, found: list[Found], queries: int, k: int | None) -> list[Hits]:
-    """Rows of each part as ids, the parts brought together by (distance, id)."""
-    each = []
-    for part, rows in zip(snapshot.parts, found, strict=True):
-        ids, distances = part.segment.ids.take(rows.rows), rows.distances.tolist()
-        edges = np.concatenate([[0], np.cumsum(rows.counts)]).tolist()
-        each.append([Hits(ids[a:b], distances[a:b]) for a, b in pairwise(edges)])
-    if not each:
-        return [Hits([], []) for _ in range(queries)]
-    if len(each) == 1:
-        return each[0]
-    merged = []
-    for same_query in zip(*each, strict=True):
-        pairs = sorted((distance, one) for hits in same_query for one, distance in hits)[:k]
-        merged.append(Hits([one for _, one in pairs], [distance for distance, _ in pairs]))
-    return merged
+            cache.save(self.folder, snapshot.as_one_segment(), snapshot.state)
 
 
 def open_local(folder: Path, *, bits: int | None, model: str | None, read_only: bool) -> LocalIndex:

@@ -3,16 +3,14 @@
 Codes live in ``log``: each record takes some ids out and puts some ids with their codes in, as blobs. What an
 index holds is what remains after all records in order. Writing a batch is one row, and a reader catches up by
 reading the rows after the last one it knows. Small records are joined as they come, like carries in a
-counter, so there are few of them. ``meta`` holds the metadata of each item that has some, and ``facts`` its
-values once more, by key and value, so that filters are index lookups.
+counter, so there are few of them.
 """
 
-import json
 import secrets
 import sqlite3
 import threading
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,8 +21,8 @@ import numpy as np
 from ..codes import Codes, code_bytes
 from ..errors import UserError
 from ..files import explain_os_errors
-from .contract import IdKind, Meta, check_held_bits, check_kind, check_model, kind_of
-from .filters import Compare, Scalar, kind
+from . import metadata
+from .contract import IdKind, check_held_bits, check_kind, check_model, kind_of
 from .ids import decode_ids, encode_ids
 
 FILE = "index.sqlite"
@@ -36,8 +34,6 @@ BUSY_SECONDS = 60.0
 _SCHEMA = """
 CREATE TABLE info (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE log (last INTEGER PRIMARY KEY, size INTEGER, checksum INTEGER, gone BLOB, ids BLOB, codes BLOB);
-CREATE TABLE meta (id PRIMARY KEY, json TEXT) WITHOUT ROWID;
-CREATE TABLE facts (key TEXT, kind TEXT, value, id, PRIMARY KEY (key, kind, value, id)) WITHOUT ROWID;
 """
 
 
@@ -85,6 +81,7 @@ class Store:
         self._frozen = False  # nobody can be writing
         with self._explained():
             self._connection = self._connect(bits, model)
+            self.metadata = metadata.Metadata(self._connection)
             try:
                 self._check(bits, model)
             except BaseException:
@@ -107,7 +104,7 @@ class Store:
         if not exists or not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
             connection.execute("BEGIN IMMEDIATE")
             if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():  # nobody else was quicker
-                for statement in _SCHEMA.split(";"):
+                for statement in (_SCHEMA + metadata.SCHEMA).split(";"):
                     connection.execute(statement)
                 info = {"format": FORMAT, "bits": bits, "model": model, "kind": None, "epoch": _new_epoch()}
                 connection.executemany("INSERT INTO info VALUES (?, ?)", info.items())
@@ -286,54 +283,9 @@ class Store:
             self._insert(1, record)
         return self.state()
 
-    # metadata, inside a transaction
-
-    def put_meta(self, ids: Sequence[Any], meta: Sequence[Meta]) -> None:
-        """Replace the metadata of these items."""
-        self.drop_meta(ids)
-        filled = [(one, row) for one, row in zip(ids, meta, strict=True) if row]
-        texts = ((one, json.dumps(row, ensure_ascii=False)) for one, row in filled)
-        self._connection.executemany("INSERT INTO meta VALUES (?, ?)", texts)
-        facts = (fact for one, row in filled for fact in _facts(one, row))
-        self._connection.executemany("INSERT INTO facts VALUES (?, ?, ?, ?)", facts)
-
-    def drop_meta(self, ids: Sequence[Any]) -> None:
-        """Forget the metadata of these items."""
-        if self._connection.execute("SELECT 1 FROM meta LIMIT 1").fetchone() is None:
-            return
-        for one, row in zip(ids, self.meta(ids), strict=True):
-            if row:
-                self._connection.execute("DELETE FROM meta WHERE id = ?", (one,))
-                self._connection.executemany(
-                    "DELETE FROM facts WHERE key = ? AND kind = ? AND value = ? AND id = ?", _facts(one, row)
-                )
-
-    def meta(self, ids: Sequence[Any]) -> list[Meta]:
-        """The metadata of these items, empty where there is none."""
-        found: list[Meta] = []
-        for one in ids:
-            row = self._connection.execute("SELECT json FROM meta WHERE id = ?", (one,)).fetchone()
-            found.append(json.loads(row[0]) if row else {})
-        return found
-
-    def ids_where(self, condition: Compare) -> list[Any]:
-        """The ids of the items that meet one condition."""
-        operator = {"==": "=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}[condition.op]
-        rows = self._connection.execute(
-            f"SELECT id FROM facts WHERE key = ? AND kind = ? AND value {operator} ?",
-            (condition.key, kind(condition.value), condition.value),
-        )
-        return [one for (one,) in rows]
-
 
 def _new_epoch() -> str:
     return secrets.token_hex(8)
-
-
-def _facts(one: Any, meta: Meta) -> Iterator[tuple[str, str, Scalar, Any]]:
-    for key, value in meta.items():
-        if (its_kind := kind(value)) is not None:
-            yield key, its_kind, value, one
 
 
 def _checksum(*blobs: bytes) -> int:
