@@ -1,4 +1,4 @@
-"""The loop: what it does each step, that it resumes bit for bit, and that it says when training goes wrong."""
+"""The loop: what it does each step, that it resumes bit for bit, that it says when training goes wrong."""
 
 import json
 import os
@@ -18,24 +18,33 @@ from pts3h.inputs import VectorInputs
 from pts3h.learning import build_objective
 from pts3h.losses.ramps import consistency_ramp, learning_rate_factor, teacher_decay
 from pts3h.nets.hashing import HashNetwork, Teacher
-from pts3h.train import CollapseWarning, Diverged, Interrupted, Run, build_optimizer, teacher_alpha, train
+from pts3h.train import (
+    CollapseWarning,
+    Diverged,
+    Interrupted,
+    Run,
+    build_optimizer,
+    step_seed,
+    teacher_alpha,
+    train,
+)  # fmt: skip
 from pts3h.views import VectorViews
 
 
-def make_run(folder=None, steps=30, inputs=None, **settings):
+def make_run(folder=None, steps=30, **settings):
     rng = np.random.default_rng(0)
     labels = np.full(120, -1)
     labels[:40] = np.arange(40) % 4
     vectors = rng.normal(size=(120, 16)).astype(np.float32)
     vectors[:, :4] += 3 * np.eye(4, dtype=np.float32)[np.arange(120) % 4]
-    defaults = {"bits": 12, "labelled_per_batch": 12, "unlabelled_per_batch": 20, "hidden": 24, "steps": steps}
-    config = Config(**{**defaults, **settings}).resolved(images=False)
+    config = Config(**{"bits": 12, "hidden": 24, "steps": steps, **settings}).resolved(images=False)
     known = LabelPairs(labels)
     torch.manual_seed(config.seed)
-    student, network = (HashNetwork(config.bits, inputs=16, hidden=config.hidden, dropout=0.2) for _ in range(2))
+    student, network = (HashNetwork(config.bits, inputs=16, hidden=config.hidden, dropout=0.2) for _ in "st")
+    teacher = Teacher(student, network)
     batches = Batches(known, np.arange(40, 120), labelled=12, unlabelled=20, seed=config.seed)
-    views = inputs or VectorInputs(vectors, VectorViews(noise=0.2, dropout=0.1))
-    return Run(student, Teacher(student, network), views, batches, build_objective(config, known), config, steps, folder)
+    inputs = VectorInputs(vectors, VectorViews(noise=0.2, dropout=0.1))
+    return Run(student, teacher, inputs, batches, build_objective(config, known), config, steps, folder)
 
 
 def weights(run):
@@ -106,7 +115,8 @@ def test_history_names_every_figure_of_every_step():
     for record in history:
         step = record["step"]
         assert record["omega"] == pytest.approx(config.omega * consistency_ramp(step, 10))
-        assert record["learning_rate"] == pytest.approx(config.learning_rate * learning_rate_factor(step, 20, 5))
+        rate = config.learning_rate * learning_rate_factor(step, 20, 5)
+        assert record["learning_rate"] == pytest.approx(rate)
         assert -4 <= record["threshold"] <= 0
         unlabelled = record["consistent"] + config.gamma * record["quantized"]
         total = record["supervised"] + record["omega"] * unlabelled + config.eta * record["quantization"]
@@ -127,13 +137,12 @@ def test_a_step_is_what_the_algorithm_says():
     config, velocity = again.config, {}
     mean = {name: value.clone().double() for name, value in teacher.named_parameters()}
     for step in (1, 2):
-        from pts3h.train import step_seed
-
         batch = again.batches.at(step - 1)
         view_1, view_2 = again.inputs.two_views(batch.positions, step_seed(config.seed, step, 0))
         known, similar = torch.from_numpy(batch.known), torch.from_numpy(batch.similar)
-        loss = again.objective(student(view_1), teacher(view_2), known, similar, consistency_ramp(step, 1)).total
-        gradients = torch.autograd.grad(loss, list(student.parameters()))
+        outputs, teacher_outputs = student(view_1), teacher(view_2)
+        terms = again.objective(outputs, teacher_outputs, known, similar, consistency_ramp(step, 1))
+        gradients = torch.autograd.grad(terms.total, list(student.parameters()))
         rate = config.learning_rate * learning_rate_factor(step, 2, 0)
         decay = teacher_decay(step, teacher_alpha(config, 2))
         with torch.no_grad():
@@ -155,7 +164,8 @@ def test_a_step_is_what_the_algorithm_says():
 def test_no_gradient_reaches_the_teacher():
     run = make_run(steps=2)
     train(run)
-    assert all(weight.grad is None and not weight.requires_grad for weight in run.teacher.network.parameters())
+    for weight in run.teacher.network.parameters():
+        assert weight.grad is None and not weight.requires_grad
 
 
 def test_consistency_is_zero_only_where_views_and_weights_are_equal():
@@ -224,8 +234,9 @@ def test_resuming_with_other_settings_is_refused(tmp_path):
 def test_a_corrupt_checkpoint_is_refused(tmp_path):
     run = make_run(tmp_path)
     (tmp_path / "checkpoint.safetensors").write_bytes(b"not a checkpoint")
+    optimizer = build_optimizer(run.student, run.config)
     with pytest.raises(UserError, match="--overwrite"):
-        load_checkpoint(tmp_path, run.student, run.teacher.network, build_optimizer(run.student, run.config), run.config)
+        load_checkpoint(tmp_path, run.student, run.teacher.network, optimizer, run.config)
 
 
 def test_history_file_holds_one_record_a_step(tmp_path):
@@ -241,5 +252,5 @@ def test_history_file_holds_one_record_a_step(tmp_path):
 def test_defaults_train_every_loss_at_every_length(loss, bits):
     """No divergence, no collapse (warnings are errors), and the supervised loss falls."""
     history = train(make_run(loss=loss, bits=bits, steps=150, hidden=64))
-    start, end = (np.mean([record["supervised"] for record in part]) for part in (history[:10], history[-10:]))
-    assert end < 0.7 * start
+    losses = [record["supervised"] for record in history]
+    assert np.mean(losses[-10:]) < 0.7 * np.mean(losses[:10])

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .codes import Codes, check_codes, hamming
 from .errors import UserError
+from .kernel import histograms
 
 Order = Literal["expected", "stable", "optimistic", "pessimistic"]
 Counts = NDArray[np.int64]
@@ -135,80 +136,54 @@ def evaluate(
         )
     if order not in get_args(Order):
         raise UserError(f"order must be one of {', '.join(get_args(Order))}, got {order!r}")
-    relevance = Relevance(len(queries), len(database), relevant, labels)
-    if order == "stable":
-        return stable_report(queries, database, relevance, bits)
-    items, found = histograms(queries, database, relevance, bits)
-    return Report(items, found, order)
+    matrix = None if relevant is None else as_flags(relevant)
+    classes = None if labels is None else (known_labels(labels[0]), known_labels(labels[1]))
+    items, found = histograms(queries, database, bits, relevant=matrix, labels=classes)
+    ranked = stable_ranking(queries, database, matrix, classes) if order == "stable" else None
+    return Report(items, found, order, ranked)
 
 
-class Relevance:
-    """Which database item is relevant to which query, given as a matrix or by labels."""
-
-    def __init__(
-        self,
-        queries: int,
-        database: int,
-        matrix: ArrayLike | None,
-        labels: tuple[ArrayLike, ArrayLike] | None,
-    ) -> None:
-        if (matrix is None) == (labels is None):
-            raise UserError(
-                "say what is relevant: either a (queries, database) matrix or labels=(queries', database's)"
-            )
-        self.matrix = None if matrix is None else np.asarray(matrix)
-        self.labels = None if labels is None else (np.asarray(labels[0]), np.asarray(labels[1]))
-        if self.matrix is not None and (
-            self.matrix.shape != (queries, database) or self.matrix.dtype.kind not in "biu"
-        ):
-            raise UserError(
-                f"relevant must be a ({queries}, {database}) matrix of booleans, got {self.matrix.shape}"
-            )
-        if self.labels is not None:
-            a, b = self.labels
-            if len(a) != queries or len(b) != database or a.shape[1:] != b.shape[1:] or a.ndim not in (1, 2):
-                raise UserError(
-                    f"labels must be one an item for {queries} queries and {database} items, "
-                    f"got {a.shape}, {b.shape}"
-                )
-
-    def rows(self, chosen: slice) -> NDArray[np.bool_]:
-        """(rows, n) relevance of some queries."""
-        if self.matrix is not None:
-            return self.matrix[chosen].astype(bool, copy=False)
-        assert self.labels is not None
-        queries, database = self.labels
-        if queries.ndim == 1:
-            return np.asarray(queries[chosen, None] == database[None, :])
-        return queries[chosen].astype(np.float32) @ database.T.astype(np.float32) > 0
+def as_flags(relevant: ArrayLike) -> NDArray[np.bool_]:
+    """Relevance as booleans, also where it was given as 0 and 1."""
+    flags = np.asarray(relevant)
+    if flags.dtype.kind not in "biu":
+        raise UserError(f"relevant must be a matrix of booleans, got {flags.dtype}")
+    return flags.astype(bool, copy=False)
 
 
-def histograms(queries: Codes, database: Codes, relevance: Relevance, bits: int) -> tuple[Counts, Counts]:
-    """(q, bits + 1) counts of all and of relevant items at each distance."""
-    levels = bits + 1
-    items, relevant = (np.empty((len(queries), levels), np.int64) for _ in range(2))
-    for start in range(0, len(queries), STRIP):
-        chosen = slice(start, start + STRIP)
-        flags = relevance.rows(chosen)
-        # one count for both: distance, twice, plus relevance
-        keys = hamming(queries[chosen], database).astype(np.int32)
-        keys += np.arange(len(keys), dtype=np.int32)[:, None] * levels
-        keys *= 2
-        keys += flags
-        both = np.bincount(keys.ravel(), minlength=len(keys) * levels * 2).reshape(len(keys), levels, 2)
-        items[chosen], relevant[chosen] = both.sum(axis=2), both[..., 1]
-    return items, relevant
+def known_labels(labels: ArrayLike) -> NDArray[np.int64]:
+    """Labels, refused where one is unknown: two unknown items are not alike for that."""
+    labels = np.asarray(labels)
+    if labels.dtype.kind in "if" and labels.size and labels.min() < 0:
+        raise UserError("some labels are negative (unknown): evaluate only items whose labels are known")
+    return labels
 
 
-def stable_report(queries: Codes, database: Codes, relevance: Relevance, bits: int) -> Report:
-    """Rank each query by (distance, database order)."""
+def stable_ranking(
+    queries: Codes, database: Codes, matrix: NDArray[np.bool_] | None,
+    labels: tuple[NDArray[np.int64], NDArray[np.int64]] | None,
+) -> NDArray[np.bool_]:  # fmt: skip
+    """(q, n) relevance of each query's items, ranked by (distance, database order)."""
     ranked = np.empty((len(queries), len(database)), bool)
     for start in range(0, len(queries), STRIP):
         chosen = slice(start, start + STRIP)
         order = np.argsort(hamming(queries[chosen], database), axis=1, kind="stable")
-        ranked[chosen] = np.take_along_axis(relevance.rows(chosen), order, axis=1)
-    items, relevant = histograms(queries, database, relevance, bits)
-    return Report(items, relevant, "stable", ranked)
+        ranked[chosen] = np.take_along_axis(relevance_of(chosen, matrix, labels), order, axis=1)
+    return ranked
+
+
+def relevance_of(
+    chosen: slice, matrix: NDArray[np.bool_] | None,
+    labels: tuple[NDArray[np.int64], NDArray[np.int64]] | None,
+) -> NDArray[np.bool_]:  # fmt: skip
+    """(rows, n) relevance for some queries."""
+    if labels is None:
+        assert matrix is not None
+        return matrix[chosen]
+    queries, database = labels
+    if queries.ndim == 1:
+        return np.asarray(queries[chosen, None] == database[None, :])
+    return queries[chosen].astype(np.float32) @ database.T.astype(np.float32) > 0
 
 
 def ranked_average_precision(ranked: NDArray[np.bool_]) -> Floats:

@@ -191,7 +191,7 @@ def check_finite(record: Record, config: Config) -> None:
 
 
 def warn_of_collapse(outputs: Tensor, step: int, config: Config) -> bool:
-    """Warn where all outputs are near zero, or most codes of the batch are the same; say whether it was so."""
+    """Warn where outputs are near zero, or most codes of the batch are the same; say whether it was so."""
     size = float(outputs.abs().mean())
     _, counts = torch.unique(outputs >= 0, dim=0, return_counts=True)
     share = int(counts.max()) / len(outputs)

@@ -42,7 +42,10 @@ def dpsh(outputs, similar, known, bits):
 
 
 def ksh(outputs, similar, known, bits):
-    return mean_over(known, lambda i, j: (bits * (2 * similar[i, j] - 1) - float(outputs[i] @ outputs[j])) ** 2)
+    def cost(i, j):
+        return (bits * (2 * similar[i, j] - 1) - float(outputs[i] @ outputs[j])) ** 2
+
+    return mean_over(known, cost)
 
 
 def pseudo_dsh(outputs, similar, unknown, margin):

@@ -42,7 +42,8 @@ def test_only_similarities_count_not_positions(two):
     """A rotation of all outputs keeps every similarity."""
     outputs = torch.from_numpy(two[0])
     rotation = torch.linalg.qr(torch.from_numpy(np.random.default_rng(2).normal(size=(5, 5))))[0]
-    assert consistent_similarity(cosines(outputs), cosines(outputs @ rotation)).item() == pytest.approx(0, abs=1e-12)
+    loss = consistent_similarity(cosines(outputs), cosines(outputs @ rotation))
+    assert loss.item() == pytest.approx(0, abs=1e-12)
 
 
 # 997 is prime, so that a quantile falls on a value only at the ends, where rounding cannot matter

@@ -16,7 +16,8 @@ def test_consistency_ramp_is_mean_teachers():
 def test_learning_rate_warms_up_and_anneals():
     factors = [learning_rate_factor(step, 100, 10) for step in range(1, 101)]
     np.testing.assert_allclose(factors[:10], np.arange(1, 11) / 10, atol=1e-12)
-    np.testing.assert_allclose(factors[10:], [0.5 + 0.5 * math.cos(math.pi * k / 90) for k in range(1, 91)], atol=1e-12)
+    cosine = [0.5 + 0.5 * math.cos(math.pi * k / 90) for k in range(1, 91)]
+    np.testing.assert_allclose(factors[10:], cosine, atol=1e-12)
 
 
 def test_teacher_is_a_true_mean_at_first():
