@@ -37,7 +37,7 @@ def main() -> None:
 
 def fail(message: str, code: int = 2) -> None:
     """One line on standard error."""
-    print(f"pts3h: {message}", file=sys.stderr)
+    print(f"pts3h: {' '.join(message.split())}", file=sys.stderr)
     sys.exit(code)
 
 
@@ -61,7 +61,7 @@ def fit(
     ],
     pairs: Annotated[
         Path | None,
-        typer.Option(help="CSV of a,b,similar (1/0), a and b being ids, paths or positions; or .npy."),
+        typer.Option(help="CSV of a,b,similar (1/0), a and b ids, paths, or positions in an array; or .npy."),
     ] = None,
     labels: Annotated[
         str | None, typer.Option(help="CSV of id,label, an .npy (-1 unknown), or 'folder' for class folders.")
@@ -174,14 +174,16 @@ def encode(
     from .files import write_atomic, write_text
     from .hasher import Hasher
 
-    if out.exists() and not overwrite:
-        raise UserError(f"{out} exists: choose another file, or replace it with --overwrite")
+    ids_file = out.with_suffix(".ids.txt")
+    for path in (out, ids_file):
+        if path.exists() and not overwrite:
+            raise UserError(f"{path} exists: choose another file, or replace it with --overwrite")
     hasher, collection = Hasher.load(model), read_items(items, root=root)
     outputs, broken = hasher.outputs(collection, network=network)  # type: ignore[arg-type]
     good = np.setdiff1d(np.arange(len(outputs)), list(broken))
     codes = pack(outputs[good])
     write_atomic(out, lambda file: np.save(file, codes))
-    write_text(out.with_suffix(".ids.txt"), "".join(f"{collection.ids[position]}\n" for position in good))
+    write_text(ids_file, "".join(f"{collection.ids[position]}\n" for position in good))
     if as_json:
         skipped = {collection.ids[position]: reason for position, reason in broken.items()}
         print(json.dumps({"codes": str(out), "items": len(good), "bits": hasher.bits, "skipped": skipped}))

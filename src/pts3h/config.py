@@ -2,7 +2,9 @@
 
 from dataclasses import asdict, dataclass, fields, replace
 from difflib import get_close_matches
-from typing import Any, Literal
+from typing import Any, Literal, get_args
+
+import numpy as np
 
 from .codes import check_bits
 from .errors import UserError
@@ -101,6 +103,8 @@ class Config:
 
     def __post_init__(self) -> None:
         check_bits(self.bits)
+        for field in fields(self):
+            check_kind(field.name, getattr(self, field.name), field.type)
         if self.loss not in LOSSES:
             raise UserError(f"loss must be one of {', '.join(LOSSES)}, got {self.loss!r}")
         choices = {"pseudo": ("auto", "code", "literal"), "optimizer": ("auto", "sgd", "adamw")}
@@ -167,7 +171,18 @@ class Config:
                 near = get_close_matches(name, names, n=1)
                 hint = f": did you mean {near[0]}?" if near else f"; there are {', '.join(names)}"
                 raise UserError(f"there is no setting {name!r}{hint}")
-        return cls(**keywords)
+        plain = {n: value.item() if isinstance(value, np.generic) else value for n, value in keywords.items()}
+        return cls(**plain)
+
+
+def check_kind(name: str, value: Any, annotation: Any) -> None:
+    """Refuse text where a number belongs, and the like; what a Literal allows is checked elsewhere."""
+    kinds = [kind for kind in get_args(annotation) or (annotation,) if isinstance(kind, type)]
+    if float in kinds:
+        kinds.append(int)
+    if kinds and (type(value) not in kinds):
+        words = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
+        raise UserError(f"{name} must be {words[kinds[0]]}, got {value!r}")
 
 
 RANGES: dict[str, tuple[float, float]] = {

@@ -159,7 +159,7 @@ def fit_cell(cell: Cell, data: Dataset, split: Split, **options: Any) -> Any:
 def train_keeper(cell: Cell, folder: Path) -> None:
     """The model that the demo leaves, with its split."""
     data, split = sampled(cell.dataset, cell.images), split_of(cell)
-    fit_cell(cell, data, split).save(folder)
+    fit_cell(cell, data, split).save(folder, overwrite=True)
     split.save(folder / "split.json")
 
 

@@ -16,14 +16,16 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
+from safetensors.torch import save as serialize
 from torch import Tensor
 
 from . import __version__, progress
+from .checkpoints import NAME as CHECKPOINT
 from .config import Config, Network
 from .data.items import Items
 from .errors import UserError
-from .files import explain_os_errors, sync_folder, write_json, write_text
+from .files import explain_os_errors, sync_folder, write_atomic, write_json, write_text
 from .inputs import VectorInputs
 from .learning import pick_device
 from .nets import Backbone, build_backbone
@@ -34,6 +36,7 @@ from .train import Record, write_history
 from .views import VectorViews
 
 FORMAT = 1
+FILES = ("config.json", "model.safetensors", "history.jsonl", "README.md")
 BATCH = 512
 IMAGE_BATCH = 64
 
@@ -139,7 +142,7 @@ class Model:
 
     def save(self, folder: Path, *, overwrite: bool = False) -> None:
         """Write the model folder whole: a crash leaves the old one or the new one."""
-        folder = Path(folder)
+        folder = Path(folder).resolve()
         if not overwrite:
             refuse_existing(folder)
         fresh = folder.with_name(f".{folder.name}.{os.getpid()}.new")
@@ -158,13 +161,8 @@ class Model:
             "summary": self.summary,
         }  # fmt: skip
         write_json(folder / "config.json", description)
-        try:
-            save_file(
-                {name: tensor.contiguous() for name, tensor in self.tensors().items()},
-                folder / "model.safetensors",
-            )
-        except SafetensorError as error:
-            raise UserError(f"cannot write {folder.name}: {error}") from error
+        content = serialize({name: tensor.contiguous() for name, tensor in self.tensors().items()})
+        write_atomic(folder / "model.safetensors", lambda file: file.write(content))
         write_history(folder / "history.jsonl", self.history)
         write_text(folder / "README.md", card(description))
 
@@ -186,16 +184,15 @@ def load_model(folder: Path) -> Model:
             (folder / "history.jsonl").read_text().splitlines() if (folder / "history.jsonl").exists() else []
         )
         width, history = int(description["width"]), [json.loads(line) for line in lines]
+        fingerprint, summary = description["fingerprint"], dict(description["summary"])
+        frozen = bool(description["frozen_backbone"]) and config.backbone != "none"
     except UserError:
         raise
     except (SafetensorError, OSError, ValueError, KeyError, TypeError) as error:
         raise UserError(f"{folder} cannot be read as a model: {error}") from error
     backbone = None if config.backbone == "none" else build_backbone(config.backbone, weights="random")[0]
-    frozen = backbone is not None and bool(description["frozen_backbone"])
     make = head_maker(config, width) if backbone is None or frozen else whole_maker(config, backbone)
-    model = Model(
-        config, width, make(), make(), backbone if frozen else None, description["summary"], history
-    )
+    model = Model(config, width, make(), make(), backbone if frozen else None, summary, history)
     for part, network in (
         ("student", model.student),
         ("teacher", model.teacher),
@@ -209,6 +206,8 @@ def load_model(folder: Path) -> Model:
             )
         except RuntimeError as error:
             raise UserError(f"{folder}: its weights do not fit its settings ({part})") from error
+    if model.fingerprint() != fingerprint:
+        raise UserError(f"{folder} is damaged: its weights are not those that were saved")
     return model
 
 
@@ -232,11 +231,21 @@ def refuse_existing(folder: Path) -> None:
 
 
 def swap_folders(fresh: Path, folder: Path) -> None:
-    """Put ``fresh`` in the place of ``folder``."""
+    """Put ``fresh`` in the place of ``folder``, and files that are not a model's back beside it."""
     old = fresh.with_suffix(".old")
-    if folder.exists():
-        folder.rename(old)
-    fresh.rename(folder)
+    if not folder.exists():
+        fresh.rename(folder)
+        sync_folder(folder.parent)
+        return
+    folder.rename(old)
+    try:
+        fresh.rename(folder)
+    except BaseException:
+        old.rename(folder)
+        raise
+    for other in old.iterdir():
+        if other.name not in (*FILES, CHECKPOINT):  # somebody else's
+            other.rename(folder / other.name)
     sync_folder(folder.parent)
     shutil.rmtree(old, ignore_errors=True)
 

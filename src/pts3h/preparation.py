@@ -41,12 +41,14 @@ def read_supervision(items: Items, pairs: Any, labels: Any) -> KnownPairs:
 
 def unlabelled_pool(count: int, known: KnownPairs, chosen: ArrayLike | None, broken: Positions) -> Positions:
     """Positions of the items that take part without a label: all others, or those the user chose."""
-    pool = np.arange(count) if chosen is None else np.unique(np.asarray(chosen, dtype=np.int64))
+    pool = np.arange(count) if chosen is None else np.unique(np.asarray(chosen))
+    if len(pool) and pool.dtype.kind not in "iu":
+        raise UserError(f"unlabelled must be positions, whole numbers up to {count - 1}, got {pool.dtype}")
     if len(pool) and (pool[0] < 0 or pool[-1] >= count):
         raise UserError(
             f"unlabelled names item {pool[0] if pool[0] < 0 else pool[-1]}, there are {count} items"
         )
-    return np.setdiff1d(np.setdiff1d(pool, known.labelled), broken)
+    return np.setdiff1d(np.setdiff1d(pool, known.labelled), broken).astype(np.int64)
 
 
 def vector_task(items: Items, known: KnownPairs, pool: Positions, config: Config) -> Task:

@@ -1,6 +1,5 @@
 """The output folder of a training run: claimed before the work, so that hours are not lost to a name."""
 
-import shutil
 from pathlib import Path
 
 from .checkpoints import NAME as CHECKPOINT
@@ -19,7 +18,7 @@ def claim_folder(folder: Path, *, resume: bool, overwrite: bool) -> Path:
     Args:
         folder: where checkpoints and the model will go.
         resume: whether a stopped run in it should go on.
-        overwrite: whether what is in it may go.
+        overwrite: whether a model or run in it may be replaced.
     """
     if folder.exists() and not folder.is_dir():
         raise UserError(f"{folder} is a file: choose a folder")
@@ -28,8 +27,8 @@ def claim_folder(folder: Path, *, resume: bool, overwrite: bool) -> Path:
             return folder
         if not overwrite:
             raise UserError(refusal(folder, resume))
-        with explain_os_errors(folder):
-            shutil.rmtree(folder)
+        with explain_os_errors(folder):  # a model in it stays until the new one takes its place
+            (folder / CHECKPOINT).unlink(missing_ok=True)
     with explain_os_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
     return folder

@@ -71,7 +71,8 @@ def random_resized_crop(
     area, stretch, across, down, mirror = uniform((5, n), images, generator)
     side = (scale + (1 - scale) * area).sqrt()
     stretch = torch.exp((2 * stretch - 1) * 0.5 * torch.tensor(ratio).log())
-    width, height = (side * stretch).clamp(max=1), (side / stretch).clamp(max=1)
+    stretch = stretch.clamp(side, 1 / side)  # neither side of a box is longer than the image's
+    width, height = side * stretch, side / stretch
     # affine_grid works in [-1, 1]: a box of relative width w may move its centre by 1 - w either way
     move_x, move_y = (2 * across - 1) * (1 - width), (2 * down - 1) * (1 - height)
     zero = torch.zeros_like(width)

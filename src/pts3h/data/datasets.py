@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import tarfile
 import tempfile
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -95,6 +96,8 @@ class Dataset:
     def sample(self, count: int, seed: int) -> "Dataset":
         """A random part with equally many items of each class."""
         labels = self.labels
+        if labels.ndim != 1:
+            raise UserError(f"{self.name} has several classes an item: draw parts of single-label sets only")
         classes = int(labels.max()) + 1
         rng = np.random.default_rng((seed, 3))
         chosen = [
@@ -187,7 +190,7 @@ def read_cifar10_archive(path: Path) -> Raw:
                     file = archive.extractfile(member)
                     assert file is not None
                     batches[name] = np.frombuffer(file.read(), np.uint8).reshape(-1, 3073)
-    except (tarfile.TarError, OSError, ValueError, EOFError) as error:
+    except (tarfile.TarError, zlib.error, OSError, ValueError, EOFError) as error:
         raise UserError(f"{path} is not CIFAR-10's binary archive ({error})") from error
     if not batches:
         raise UserError(f"{path} holds no data_batch_*.bin: it is not CIFAR-10's binary archive")
@@ -270,7 +273,7 @@ def read_idx(path: Path) -> NDArray[np.uint8]:
         axes = content[3]
         shape = np.frombuffer(content, ">u4", axes, offset=4)
         return np.frombuffer(content, np.uint8, offset=4 + 4 * axes).reshape(shape)
-    except (OSError, ValueError, IndexError, EOFError) as error:
+    except (zlib.error, OSError, ValueError, IndexError, EOFError) as error:
         raise UserError(f"cannot read {path} ({error})") from error
 
 
@@ -307,7 +310,7 @@ def list_dataset(name: str, folder: Path) -> Dataset:
 
 
 def with_flags(items: Items, path: Path) -> Items:
-    """Refuse a list without flags; one flag set in every line means single labels."""
+    """Refuse a list without flags."""
     if items.labels is None:
         raise UserError(f"{path} has paths but no 0/1 flags, one a class")
     return items
@@ -316,6 +319,9 @@ def with_flags(items: Items, path: Path) -> Items:
 def join_lists(name: str, database: Items, test: Items, train: Items) -> Dataset:
     """One collection out of three lists; an item in several lists is one item."""
     rows: dict[str, tuple[Path, NDArray[np.int64]]] = {}
+    widths = {items.labels.shape[1] for items in (database, train, test) if items.labels is not None}
+    if len(widths) > 1:
+        raise UserError(f"{name}: its lists differ in their number of flags ({sorted(widths)}), one a class")
     for items in (database, train, test):
         assert items.labels is not None
         paths = getattr(items.content, "paths", [])

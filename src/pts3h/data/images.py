@@ -137,7 +137,7 @@ def decode_file(path: Path, size: int) -> Pixels:
             return np.asarray(square).transpose(2, 0, 1)
     except Image.DecompressionBombError as error:
         raise BrokenImage(f"{path}: too many pixels to decode safely") from error
-    except (OSError, SyntaxError, ValueError, MemoryError) as error:
+    except Exception as error:  # decoders fail on damaged files in ways that no list of errors covers
         reason = str(error).removesuffix(f" {str(path)!r}")
         raise BrokenImage(f"{path}: {reason or type(error).__name__}") from error
 
@@ -147,7 +147,7 @@ def image_size(path: Path) -> tuple[int, int] | None:
     try:
         with Image.open(path, formats=FORMATS) as image:
             return image.size
-    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError):
+    except Exception:  # as in decode_file, which will name the reason
         return None
 
 
@@ -172,5 +172,6 @@ def find_images(folder: Path) -> Iterator[Path]:
     """All picture files below ``folder`` in a fixed order, hidden files and folders left out."""
     for path in sorted(folder.rglob("*")):
         inside = path.relative_to(folder)
-        if path.suffix.lower() in SUFFIXES and not any(part.startswith(".") for part in inside.parts):
+        hidden = any(part.startswith(".") for part in inside.parts)
+        if path.suffix.lower() in SUFFIXES and not hidden and path.is_file():
             yield path

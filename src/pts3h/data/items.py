@@ -2,6 +2,7 @@
 
 import csv
 import hashlib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -78,7 +79,11 @@ def read_items(source: Any, *, root: Path | str | None = None) -> Items:
         return from_paths([Path(entry) for entry in source])
     if isinstance(source, (list, tuple)) and not source:
         raise UserError("there are no items: the list is empty")
-    return from_array(np.asarray(source))
+    try:
+        array = np.asarray(source)
+    except ValueError as error:
+        raise UserError(f"items of different shapes do not make an array ({error})") from error
+    return from_array(array)
 
 
 def read_path(path: Path, *, root: Path | None) -> Items:
@@ -141,11 +146,12 @@ def check_vectors(array: NDArray[Any]) -> Vectors:
         raise UserError("the vectors have no entries: the array has shape (n, 0)")
     if array.dtype.kind != "f":
         array = array.astype(np.float32)
+    largest = np.finfo(np.float32).max  # the networks compute with these
     for start in range(0, len(array), 65_536):
-        bad = np.flatnonzero(~np.isfinite(array[start : start + 65_536]).all(axis=1))
+        bad = np.flatnonzero(~(np.abs(array[start : start + 65_536]) <= largest).all(axis=1))
         if len(bad):
             raise UserError(
-                f"row {start + bad[0]} of the vectors holds NaN or infinity: remove or mend such rows"
+                f"row {start + bad[0]} of the vectors holds NaN or infinity (of 32 bits): remove or mend it"
             )
     return array
 
@@ -162,15 +168,15 @@ def as_pixels(array: NDArray[Any]) -> NDArray[np.uint8]:
         array = array[..., None]
     if array.shape[-1] not in (1, 3) and array.shape[1] in (1, 3):
         array = array.transpose(0, 2, 3, 1)
-    if array.shape[-1] not in (1, 3):
-        raise UserError(f"pictures must have 1 or 3 colours, got an array of shape {array.shape}")
+    if array.shape[-1] not in (1, 3) or not array.size:
+        raise UserError(f"pictures must have pixels of 1 or 3 colours, got an array of shape {array.shape}")
     return np.broadcast_to(array, (*array.shape[:3], 3)) if array.shape[-1] == 1 else array
 
 
 def from_csv(path: Path, root: Path) -> Items:
     """A CSV with a header: a ``path`` column of pictures, or columns of numbers; maybe ``id``, ``label``."""
     rows = read_rows(path)
-    header = [name.strip().lower() for name in rows[0]] if rows else []
+    header = [name.strip().lower() or "id" for name in rows[0]] if rows else []  # spreadsheets leave it empty
     body = rows[1:]
     if not body:
         raise UserError(f"{path} has no rows below its header")
@@ -178,14 +184,18 @@ def from_csv(path: Path, root: Path) -> Items:
         if len(row) != len(header):
             raise UserError(f"{path} row {number} has {len(row)} columns, the header has {len(header)}")
     columns = {name: [row[index].strip() for row in body] for index, name in enumerate(header)}
+    if all(map(is_number, header)) and header != [str(place) for place in range(len(header))]:
+        raise UserError(f"{path} needs a header in its first row, which holds numbers alone")
+    if repeated := [name for name, times in Counter(columns.get("id", [])).items() if times > 1]:
+        raise UserError(f"{path} has the id {repeated[0]!r} more than once")
     labels, classes = encode_classes(columns["label"]) if "label" in columns else (None, ())
     if "path" in columns:
         names = columns.get("id", columns["path"])
         items = from_paths([root / name for name in columns["path"]])
         return Items(items.content, names, labels, classes)
-    numeric = [name for name in header if name not in ("id", "label")]
+    numeric = [index for index, name in enumerate(header) if name not in ("id", "label")]
     try:
-        vectors = np.array([columns[name] for name in numeric], np.float32).T
+        vectors = np.array([[row[index] for index in numeric] for row in body], np.float32)
     except ValueError as error:
         raise UserError(
             f"{path} needs a 'path' column of pictures, or columns of numbers (besides 'id', 'label'): "
@@ -197,13 +207,16 @@ def from_csv(path: Path, root: Path) -> Items:
 
 def from_list_file(path: Path, root: Path) -> Items:
     """The field's list files: ``<path> <0/1> <0/1> ...``, one flag a class; or paths alone."""
-    lines = [line.split() for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    try:
+        lines = [line.split() for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"cannot read {path} as a list file: {error}") from error
     if not lines:
         raise UserError(f"{path} is empty")
     flags = len(lines[0]) - 1
     for number, parts in enumerate(lines, start=1):
         if len(parts) - 1 != flags or any(flag not in ("0", "1") for flag in parts[1:]):
-            raise UserError(f"{path} line {number}: expected a path and {flags} flags of 0 or 1")
+            raise UserError(f"{path} line {number}: expected a path (no spaces) and {flags} flags of 0 or 1")
     names = [parts[0] for parts in lines]
     items = from_paths([root / name for name in names])
     labels = np.array([parts[1:] for parts in lines], np.int64) if flags else None
@@ -217,6 +230,15 @@ def read_rows(path: Path) -> list[list[str]]:
             return [row for row in csv.reader(file) if any(cell.strip() for cell in row)]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise UserError(f"cannot read {path} as CSV: {error}") from error
+
+
+def is_number(text: str) -> bool:
+    """Whether a cell holds a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def encode_classes(names: Sequence[str]) -> tuple[Labels, tuple[str, ...]]:

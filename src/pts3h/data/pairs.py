@@ -94,15 +94,16 @@ class PairList:
     """
 
     def __init__(self, count: int, pairs: ArrayLike, *, rows: Sequence[str] | None = None) -> None:
-        pairs = np.asarray(pairs)
+        try:
+            pairs = np.asarray(pairs)
+            whole = pairs.dtype.kind in "iub" or bool((pairs.astype(float) % 1 == 0).all())
+        except ValueError as error:
+            raise UserError(f"pairs must be rows of position, position, 1 or 0 ({error})") from error
         if pairs.ndim != 2 or pairs.shape[1] != 3 or not len(pairs):
             raise UserError(
                 f"pairs must be rows of a, b, similar (at least one), got an array of shape {pairs.shape}"
             )
-        if (
-            pairs.dtype.kind not in "iub"
-            and not (np.asarray(pairs, float) == np.round(np.asarray(pairs, float))).all()
-        ):
+        if not whole:
             raise UserError("pairs must be whole numbers: position, position, 1 or 0")
         pairs = pairs.astype(np.int64)
         self.count = count
@@ -211,7 +212,7 @@ class Finder:
         text = row[column].strip()
         if text in self.position:
             return self.position[text]
-        for candidate in (Path(text), self.folder / text):
+        for candidate in (Path(text), self.folder / text) if "\0" not in text else ():
             if (found := self.position_of_path.get(candidate.resolve())) is not None:
                 return found
         raise UserError(f"{name} names {text!r}, which is not among the {len(self.position)} items")
@@ -271,5 +272,8 @@ def labels_from_csv(path: Path, items: Items) -> Labels:
     for name, row in rows:
         if len(row) != 2:
             raise UserError(f"{name} has {len(row)} columns, expected id,label")
-        names[find([*row, ""], 0, name)] = row[1].strip()
+        position, label = find([*row, ""], 0, name), row[1].strip()
+        if names[position] not in ("", label):
+            raise UserError(f"{name} says {label!r}, an earlier row {names[position]!r} of the same item")
+        names[position] = label
     return encode_classes(names)[0]

@@ -22,8 +22,12 @@ def build_backbone(name: str, *, weights: str = "pretrained") -> tuple[Backbone,
     if name.startswith(("timm:", "torchvision:")):
         from .external import External
 
-        net: Backbone = External(name, pretrained=weights == "pretrained")
-    elif name in ("efficientnet-lite0", "efficientnet-lite2"):
+        external = External(name, pretrained=weights == "pretrained")
+        if weights in ("pretrained", "random"):
+            return external, []
+        return external, load_weights(external.net, read_weights(weights), weights)
+    net: Backbone
+    if name in ("efficientnet-lite0", "efficientnet-lite2"):
         from .efficientnet import EfficientNetLite
 
         if weights == "pretrained":
@@ -45,11 +49,7 @@ def build_backbone(name: str, *, weights: str = "pretrained") -> tuple[Backbone,
         raise errors.UserError(
             f"there is no backbone {name!r}: use {', '.join(BACKBONES)}, timm:<model> or torchvision:<model>"
         )
-    if (
-        weights == "random"
-        or (weights == "pretrained" and name == "small")
-        or (":" in name and weights == "pretrained")
-    ):
+    if weights == "random" or (weights == "pretrained" and name == "small"):
         return net, []
     tensors = fetch_weights(name) if weights == "pretrained" else read_weights(weights)
     return net, load_weights(net, tensors, weights)

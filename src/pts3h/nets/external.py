@@ -51,6 +51,8 @@ def timm_net(timm: Any, model: str, pretrained: bool) -> nn.Module:
         net: nn.Module = timm.create_model(model, pretrained=pretrained, num_classes=0)
     except RuntimeError as error:
         raise UserError(f"timm has no model {model!r} ({error})") from error
+    except OSError as error:
+        raise UserError(f"timm cannot get the weights of {model!r} ({error})") from error
     return net
 
 
@@ -60,7 +62,12 @@ def torchvision_net(models: Any, model: str, pretrained: bool) -> nn.Module:
         net: nn.Module = models.get_model(model, weights="DEFAULT" if pretrained else None)
     except ValueError as error:
         raise UserError(f"torchvision has no model {model!r} ({error})") from error
-    name, last = [(n, m) for n, m in net.named_modules() if isinstance(m, nn.Linear)][-1]
+    except OSError as error:
+        raise UserError(f"torchvision cannot get the weights of {model!r} ({error})") from error
+    layers = [(n, m) for n, m in net.named_modules() if isinstance(m, nn.Linear)]
+    if not layers:
+        raise UserError(f"torchvision's {model} has no linear layer to take off: choose another model")
+    name, last = layers[-1]
     net.set_submodule(name, nn.Identity())
     net.num_features = last.in_features  # type: ignore[assignment]
     return net

@@ -6,8 +6,10 @@ too, so that an item gets the same code whether its features come from the cache
 """
 
 import copy
+import errno
 import hashlib
 import json
+import os
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -110,8 +112,8 @@ class FrozenBackbone:
                 done, broken = stored["done"], stored["broken"]
                 array = np.lib.format.open_memmap(partial, mode="r+")
             else:
-                require_space(partial.parent, int(np.prod(shape)) * 2)
                 array = np.lib.format.open_memmap(partial, mode="w+", dtype=np.float16, shape=shape)
+                reserve(partial)
         with progress.bar("features", len(images), unit="images", show=show) as advance:
             advance(done)
             for batch, start in enumerate(range(done, len(images), BATCH), start=1):
@@ -171,10 +173,15 @@ def digest_weights(net: nn.Module) -> str:
     return digest.hexdigest()[:16]
 
 
-def require_space(folder: Path, size: int) -> None:
-    """Raise, before hours of work, where the disk has no room for what is to come."""
-    import errno
-    import shutil
-
-    if shutil.disk_usage(folder).free < size:
-        raise OSError(errno.ENOSPC, f"{size:,} bytes are needed")
+def reserve(path: Path) -> None:
+    """Take a new file's whole space now: writing to a mapped file on a full disk would kill the process."""
+    if not hasattr(os, "posix_fallocate"):
+        return
+    try:
+        with path.open("r+b") as file:
+            os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
+    except OSError as error:
+        if error.errno in (errno.EINVAL, errno.EOPNOTSUPP):
+            return  # a file system that cannot promise space
+        path.unlink()
+        raise

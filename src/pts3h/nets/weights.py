@@ -1,6 +1,8 @@
 """Pretrained weights from a file or an address, checked before use and never unpickled."""
 
+from http.client import HTTPException
 from pathlib import Path
+from pickle import UnpicklingError
 
 import torch
 from torch import Tensor, nn
@@ -39,7 +41,7 @@ def fetch_weights(name: str, address: str | None = None) -> dict[str, Tensor]:
         tensors: dict[str, Tensor] = torch.hub.load_state_dict_from_url(
             address, map_location="cpu", check_hash=True, weights_only=True, progress=False
         )
-    except (OSError, RuntimeError) as error:
+    except (OSError, RuntimeError, HTTPException, UnpicklingError) as error:
         raise UserError(
             f"cannot get the weights of {name} from {address} ({error}): "
             "give a local file with weights=, or weights='random'"
