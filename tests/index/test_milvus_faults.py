@@ -5,6 +5,7 @@ import socket
 import ssl
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
@@ -262,6 +263,26 @@ class TestWithServer:
             refused("at most 65536 bytes of metadata for an item; 'b' has 700",
                     lambda: index.add(["a", "b", "c"], CODES, meta=meta))
             assert index.count == 0
+
+    def test_a_race_for_the_first_items_has_one_winner(self, milvus):
+        address = milvus.address()
+        with milvus.open(address, bits=64) as one, milvus.open(address, bits=64) as other:
+            start = threading.Barrier(2)
+
+            def add(index, ids):
+                start.wait()
+                try:
+                    index.add(ids, CODES)
+                except UserError as error:
+                    assert "this index has ids that are" in str(error)
+                    return []
+                return ids
+
+            with ThreadPoolExecutor(2) as threads:
+                added = list(threads.map(add, [one, other], [["a", "b", "c"], [1, 2, 3]]))
+            (winner,) = [ids for ids in added if ids]
+            for index in (one, other):
+                assert sorted(index.within(CODES[0], 64)[0].ids) == winner
 
     def test_first_items_from_two_sides(self, milvus):
         address = milvus.address()

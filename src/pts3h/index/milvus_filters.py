@@ -47,7 +47,9 @@ def literal(value: Scalar) -> str:
         return "true" if value else "false"
     if isinstance(value, str):
         return f'"{"".join(map(_escaped, value))}"'
-    if value == -(2**63) and isinstance(value, int):
+    if isinstance(value, float) and value.is_integer() and -(2**63) <= value < 2**63:
+        value = int(value)  # Milvus compares an integer with a fraction as doubles, with an integer exactly
+    if value == -(2**63):
         return "(-9223372036854775807 - 1)"  # Milvus reads the digits before the sign, and 2**63 is no int64
     return repr(value)
 
@@ -62,9 +64,10 @@ def _escaped(character: str) -> str:
 def _one_of(key: str, values: tuple[Scalar, ...]) -> str:
     """Milvus wants values of one type in one ``in``, and there takes large numbers for their neighbours."""
     texts = [value for value in values if isinstance(value, str)]
-    numbers = [float(value) for value in values if _is_small_number(value)]
+    numbers = [value for value in values if _is_small_number(value)]
     others = [value for value in values if not isinstance(value, str) and not _is_small_number(value)]
-    lists = [f'meta["{key}"] in [{", ".join(map(literal, group))}]' for group in (texts, numbers) if group]
+    groups = [list(map(literal, texts)), [repr(float(number)) for number in numbers]]
+    lists = [f'meta["{key}"] in [{", ".join(group)}]' for group in groups if group]
     singles = [f'meta["{key}"] == {literal(value)}' for value in others]
     return " or ".join(f"({part})" for part in lists + singles) or NOTHING
 
