@@ -40,6 +40,13 @@ class TestLocalWithoutCompiler(ContractSuite):
         monkeypatch.setattr(kernel, "compiled", lambda: False)
 
 
+class TestLocalWithFaiss(TestLocalWithoutCompiler):
+    @pytest.fixture(autouse=True)
+    def faiss_for_everything(self, monkeypatch):
+        pytest.importorskip("faiss")
+        monkeypatch.setattr(kernel.fallback, "FAISS_FROM", 0)
+
+
 class TestLocalWithEveryStructureInUse(ContractSuite):
     """Thresholds so low that small tests reach duplicates, lookups, merges, and logs written anew."""
 

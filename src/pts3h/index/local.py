@@ -4,6 +4,7 @@ A search works on a :class:`Snapshot` that never changes, so any number of threa
 search one cheap question to SQLite says whether somebody wrote; only then new records make a new snapshot.
 """
 
+import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import reduce
@@ -33,11 +34,11 @@ class LocalIndex(Index):
     def __init__(self, folder: Path, bits: int | None, model: str | None, read_only: bool) -> None:
         self.folder = folder
         self._store = Store(folder, bits, model, read_only)
+        self._writer: Store | None = None  # a connection of its own, so that readers never wait for a write
         self.bits, self.model = self._store.bits, self._store.model
-        self._lock = self._store.lock
+        self._lock = threading.RLock()  # of what follows
         self._snapshot: Snapshot | None = None
         self._version = -1  # of the store when the snapshot was made
-        self._wrote = False
         self._tidy_at = GARBAGE
         try:
             self._drop_cache_from_the_future()
@@ -66,26 +67,37 @@ class LocalIndex(Index):
             self._write(Record(list(dict.fromkeys(ids)), [], empty), [])
 
     def _write(self, record: Record, meta: list[Meta]) -> None:
-        with self._store.writing():
-            self._store.append(record)
+        writer = self._open_writer()
+        with writer.writing():
+            writer.append(record)
             if record.gone:
-                self._store.metadata.drop(record.gone)
+                writer.metadata.drop(record.gone)
             if record.ids:
-                self._store.metadata.put(record.ids, meta)
-            entries = self._store.entries()
-        with self._lock:
-            self._version, self._wrote = -1, True
+                writer.metadata.put(record.ids, meta)
+            entries = writer.entries()
         if entries > self._tidy_at:
             with suppress(UserError):  # the items are stored; tidying up can wait for a better moment
-                self._tidy()
+                self._tidy(writer)
 
-    def _tidy(self) -> None:
+    def _open_writer(self) -> Store:
+        if self._store.read_only:
+            raise UserError(f"the index {self.folder} is open for reading only; open it without read_only")
+        with self._lock:
+            if self._writer is None:
+                self._writer = Store(self.folder, self.bits, self.model, read_only=False)
+            return self._writer
+
+    def _tidy(self, writer: Store) -> None:
         """Write the log anew if most of what it names is gone."""
-        with self._store.writing():
-            snapshot = self._caught_up()
-            if self._store.entries() > 2 * snapshot.count + GARBAGE:
-                snapshot.state = self._store.rewrite(Record([], *snapshot.entries()))
-            self._tidy_at = 2 * self._store.entries() + GARBAGE
+        with writer.writing():
+            snapshot = self._caught_up(writer)
+            state = snapshot.state
+            if writer.entries() > 2 * snapshot.count + GARBAGE:
+                state = writer.rewrite(Record([], *snapshot.entries()))
+            self._tidy_at = 2 * writer.entries() + GARBAGE
+        with self._lock:
+            if self._snapshot is snapshot:
+                snapshot.state = state  # the same items, so nobody needs to read them again
 
     # catching up
 
@@ -95,22 +107,22 @@ class LocalIndex(Index):
         with self._lock:
             if self._snapshot is None or version != self._version:
                 with self._store.reading():
-                    self._caught_up()
+                    self._caught_up(self._store)
                 self._version = version
             assert self._snapshot is not None
             return self._snapshot
 
-    def _caught_up(self) -> Snapshot:
-        """Inside a transaction: the snapshot of its moment."""
-        state = self._store.state()
-        snapshot = self._snapshot or self._from_cache()
-        if snapshot is None or snapshot.state.epoch != state.epoch or snapshot.state.last > state.last:
-            snapshot = Snapshot(self.bits, State(state.epoch, 0), [])
-        if snapshot.state != state:
-            records = self._store.since(snapshot.state.last)
-            snapshot = snapshot.after(records, self._store.kind(), state)
-        self._snapshot = snapshot
-        return snapshot
+    def _caught_up(self, store: Store) -> Snapshot:
+        """Inside a transaction of the store: the snapshot of its moment."""
+        with self._lock:
+            state = store.state()
+            snapshot = self._snapshot or self._from_cache()
+            if snapshot is None or snapshot.state.epoch != state.epoch or snapshot.state.last > state.last:
+                snapshot = Snapshot(self.bits, State(state.epoch, 0), [])
+            if snapshot.state != state:
+                snapshot = snapshot.after(store.since(snapshot.state.last), store.kind(), state)
+            self._snapshot = snapshot
+            return snapshot
 
     def _from_cache(self) -> Snapshot | None:
         loaded = cache.load(self.folder, self.bits)
@@ -135,8 +147,8 @@ class LocalIndex(Index):
         if where is None:
             snapshot = self._current()
             return snapshot, [part.alive for part in snapshot.parts]
-        with self._store.reading():  # metadata and codes of one moment
-            snapshot = self._caught_up()
+        with self._lock, self._store.reading():  # metadata and codes of one moment
+            snapshot = self._caught_up(self._store)
             key = repr(where)
             if key not in snapshot.allowed:
                 if len(snapshot.allowed) >= FILTERS_KEPT:
@@ -167,9 +179,9 @@ class LocalIndex(Index):
                 return ~self._matching(part, inner)
 
     def _get(self, ids: list[Any]) -> list[Item | None]:
-        with self._store.reading():
+        with self._lock, self._store.reading():
             check_kind(kind_of(ids), self._store.kind())
-            snapshot = self._caught_up()
+            snapshot = self._caught_up(self._store)
             meta = self._store.metadata.get(ids)
         found: list[Item | None] = [None] * len(ids)
         for part in snapshot.parts:
@@ -195,9 +207,11 @@ class LocalIndex(Index):
 
     def _close(self) -> None:
         try:
-            if self._wrote:
+            if self._writer is not None:
                 self._save_cache()
         finally:
+            if self._writer is not None:
+                self._writer.close()
             self._store.close()
 
     def _save_cache(self) -> None:

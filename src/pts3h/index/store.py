@@ -188,8 +188,6 @@ class Store:
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Everything written inside is there afterwards, or nothing is."""
-        if self.read_only:
-            raise UserError(f"the index {self.folder} is open for reading only; open it without read_only")
         with self.lock, self._explained():
             self._connection.execute("BEGIN IMMEDIATE")
             try:
