@@ -102,7 +102,7 @@ def train(run: Run, *, resume: bool = False, show: bool | None = None) -> list[R
             factor = learning_rate_factor(step, run.steps, warmup)
             for group, rate in zip(optimizer.param_groups, rates, strict=True):
                 group["lr"] = rate * factor
-            torch.manual_seed(step_seed(config.seed, step, 1))  # dropout
+            seed_dropout(step_seed(config.seed, step, 1), device)
 
             outputs = run.student(view_1.to(device))
             teacher_outputs = None
@@ -158,6 +158,13 @@ def prepared(run: Run, start: int) -> Iterator[tuple[int, Batch, tuple[Tensor, T
 def step_seed(seed: int, step: int, stream: int) -> int:
     """A seed for one step of one stream of randomness."""
     return int(np.random.SeedSequence((seed, step, stream)).generate_state(1, np.uint32)[0])
+
+
+def seed_dropout(seed: int, device: torch.device) -> None:
+    """Seed the generator that dropout draws from; ``torch.manual_seed`` would visit every kind of device."""
+    torch.default_generator.manual_seed(seed)
+    if device.type == "cuda":
+        torch.cuda.manual_seed(seed)
 
 
 def build_optimizer(student: HashNetwork, config: Config) -> torch.optim.Optimizer:

@@ -4,7 +4,7 @@ import torch
 
 from pts3h import UserError
 from pts3h.losses.consistency import cosines
-from pts3h.losses.pairwise import masked_mean, pairwise_loss, squared_distances
+from pts3h.losses.pairwise import pairwise_loss
 
 from . import oracles
 
@@ -85,13 +85,12 @@ def test_large_outputs_do_not_overflow(name):
     assert torch.isfinite(pairwise_loss(name, BITS).supervised(outputs, known, known))
 
 
-def test_squared_distances_are_never_negative():
-    outputs = torch.full((4, 64), 1e3) + torch.rand(4, 1) * 1e-3
-    assert (squared_distances(outputs) >= 0).all()
-
-
-def test_a_mean_over_nothing_is_zero():
-    assert masked_mean(torch.ones(2, 2), torch.zeros(2, 2, dtype=torch.bool)).item() == 0
+@pytest.mark.parametrize("name", SUPERVISED)
+def test_a_mean_over_nothing_is_zero(name):
+    nothing = torch.zeros(3, 3, dtype=torch.bool)
+    outputs = torch.ones(3, BITS)
+    assert pairwise_loss(name, BITS).supervised(outputs, nothing, nothing).item() == 0
+    assert pairwise_loss(name, BITS).pseudo(cosines(outputs), nothing, nothing).item() == 0
 
 
 def test_unknown_loss():

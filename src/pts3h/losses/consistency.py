@@ -21,8 +21,8 @@ def consistent_similarity(cosine: Tensor, teacher_cosine: Tensor) -> Tensor:
         teacher_cosine: (n, n) of the teacher's outputs, view 2; takes no gradient.
     """
     n = len(cosine)
-    # the diagonal adds nothing: both cosines are 1 there
-    return (2 * (cosine - teacher_cosine.detach())).square().sum() / max(n * (n - 1), 1)
+    # a similarity is 2 cos - 2, hence the 4; the diagonal adds nothing, both cosines are 1 there
+    return F.mse_loss(cosine, teacher_cosine.detach(), reduction="sum") * (4 / max(n * (n - 1), 1))
 
 
 def similarity_threshold(teacher_cosine: Tensor, unknown: Tensor, similar_share: float) -> float:

@@ -57,12 +57,12 @@ class DSH:
 
     def supervised(self, outputs: Tensor, similar: Tensor, known: Tensor) -> Tensor:
         """Mean loss of the known pairs."""
-        distance = squared_distances(outputs)
-        return masked_mean(contrast(distance, similar, self.margin), known) / self.scale
+        total = contrast(squared_distances(outputs), similar, self.margin, known)
+        return total / (self.scale * count(known))
 
     def pseudo(self, cosine: Tensor, similar: Tensor, unknown: Tensor) -> Tensor:
         """Mean loss under guessed similarities."""
-        return masked_mean(contrast(2 - 2 * cosine, similar, self.pseudo_margin), unknown)
+        return contrast(2 - 2 * cosine, similar, self.pseudo_margin, unknown) / count(unknown)
 
 
 class DPSH:
@@ -79,12 +79,12 @@ class DPSH:
 
     def supervised(self, outputs: Tensor, similar: Tensor, known: Tensor) -> Tensor:
         """Mean loss of the known pairs."""
-        return masked_mean(likelihood(outputs @ outputs.T / 2, similar), known)
+        return likelihood(outputs @ outputs.T / 2, similar, known) / count(known)
 
     def pseudo(self, cosine: Tensor, similar: Tensor, unknown: Tensor) -> Tensor:
         """Mean loss under guessed similarities."""
         u = self.half_bits * cosine if self.in_code_space else 2 * cosine - 2
-        return masked_mean(likelihood(u, similar), unknown)
+        return likelihood(u, similar, unknown) / count(unknown)
 
 
 class KSH:
@@ -104,13 +104,13 @@ class KSH:
     def supervised(self, outputs: Tensor, similar: Tensor, known: Tensor) -> Tensor:
         """Mean loss of the known pairs."""
         target = self.bits * (2.0 * similar - 1)
-        return masked_mean((target - outputs @ outputs.T).square(), known) / self.scale
+        return squared_error(outputs @ outputs.T, target, known) / (self.scale * count(known))
 
     def pseudo(self, cosine: Tensor, similar: Tensor, unknown: Tensor) -> Tensor:
         """Mean loss under guessed similarities."""
         target = 2.0 * similar - 1
-        error = target - (2 * cosine - 2) / self.bits if self.literal else target - cosine
-        return masked_mean(error.square(), unknown)
+        value = (2 * cosine - 2) / self.bits if self.literal else cosine
+        return squared_error(value, target, unknown) / count(unknown)
 
 
 def pairwise_loss(name: str, bits: int, *, divide: bool = True, reading: Reading = "auto") -> PairwiseLoss:
@@ -126,23 +126,34 @@ def pairwise_loss(name: str, bits: int, *, divide: bool = True, reading: Reading
     raise UserError(f"loss must be one of {', '.join(LOSSES)}, got {name!r}")
 
 
-def contrast(distance: Tensor, similar: Tensor, margin: float) -> Tensor:
-    """The distance where similar, what is missing to the margin elsewhere."""
-    return torch.where(similar, distance, F.relu(margin - distance))
+def contrast(distance: Tensor, similar: Tensor, margin: float, mask: Tensor) -> Tensor:
+    """Sum over ``mask`` of the distance where similar, and of what is missing to the margin elsewhere.
+
+    Both are relu(a + s * distance), with (a, s) = (0, 1) or (margin, -1): two operations forward and two back,
+    where a case distinction would take a dozen. Pairs outside the mask get (0, 0).
+    """
+    push = (mask & ~similar).to(distance.dtype)
+    slope = mask.to(distance.dtype).sub_(push, alpha=2)
+    return F.relu(torch.addcmul(push.mul_(margin), slope, distance)).sum()
 
 
-def likelihood(u: Tensor, similar: Tensor) -> Tensor:
-    """Negative log-likelihood of the similarities, log(1 + e^u) - s u."""
-    return F.softplus(torch.where(similar, -u, u))
+def likelihood(u: Tensor, similar: Tensor, mask: Tensor) -> Tensor:
+    """Sum over ``mask`` of the negative log-likelihood of the similarities, log(1 + e^u) - s u."""
+    target, weight = similar.to(u.dtype), mask.to(u.dtype)
+    return F.binary_cross_entropy_with_logits(u, target, weight, reduction="sum")
+
+
+def squared_error(value: Tensor, target: Tensor, mask: Tensor) -> Tensor:
+    """Sum over ``mask`` of the squared difference."""
+    return F.mse_loss(value * mask, target * mask, reduction="sum")
 
 
 def squared_distances(outputs: Tensor) -> Tensor:
-    """(n, bits) → (n, n) squared Euclidean distances."""
+    """(n, bits) → (n, n) squared Euclidean distances, up to rounding."""
     square = outputs.square().sum(1)
-    return (square[:, None] + square[None, :] - 2 * (outputs @ outputs.T)).clamp(min=0)
+    return torch.addmm(square[:, None] + square[None, :], outputs, outputs.T, alpha=-2)
 
 
-def masked_mean(values: Tensor, mask: Tensor) -> Tensor:
-    """Mean of ``values`` where ``mask``; 0 where the mask is empty."""
-    weights = mask.to(values.dtype)
-    return (values * weights).sum() / weights.sum().clamp(min=1)
+def count(mask: Tensor) -> int:
+    """Pairs in a mask, 1 where there are none, so that a mean over nothing is 0."""
+    return max(int(mask.count_nonzero()), 1)

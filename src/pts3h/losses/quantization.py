@@ -1,7 +1,7 @@
 """How far outputs are from being codes."""
 
-import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 
 def quantization(outputs: Tensor) -> Tensor:
@@ -10,5 +10,5 @@ def quantization(outputs: Tensor) -> Tensor:
     Args:
         outputs: (n, bits).
     """
-    sign = torch.where(outputs >= 0, 1.0, -1.0).to(outputs.dtype)
-    return (sign - outputs).abs().sum(1).mean()
+    sign = (outputs.detach() >= 0).to(outputs.dtype).mul_(2).sub_(1)
+    return F.l1_loss(outputs, sign, reduction="sum") / len(outputs)
