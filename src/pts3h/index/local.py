@@ -51,7 +51,11 @@ class LocalIndex(Index):
         saved = cache.state(self.folder)
         with self._store.reading():
             now = self._store.state()
-        if saved and saved.epoch == now.epoch and saved.last > now.last and not self._store.read_only:
+        if saved and saved.epoch == now.epoch and saved.last > now.last:
+            self._drop_cache()
+
+    def _drop_cache(self) -> None:
+        if not self._store.read_only:
             (self.folder / cache.FILE).unlink(missing_ok=True)
 
     # writing
@@ -126,7 +130,10 @@ class LocalIndex(Index):
 
     def _from_cache(self) -> Snapshot | None:
         loaded = cache.load(self.folder, self.bits)
-        return None if loaded is None else Snapshot(self.bits, loaded[1], [Part(loaded[0])])
+        if loaded is None:
+            self._drop_cache()  # so that a sound one is left behind
+            return None
+        return Snapshot(self.bits, loaded[1], [Part(loaded[0])])
 
     # reading
 
@@ -207,7 +214,7 @@ class LocalIndex(Index):
 
     def _close(self) -> None:
         try:
-            if self._writer is not None:
+            if not self._store.read_only and (self._writer or self._snapshot):
                 self._save_cache()
         finally:
             if self._writer is not None:

@@ -30,7 +30,8 @@ class Metadata:
         filled = [(one, row) for one, row in zip(ids, meta, strict=True) if row]
         texts = ((one, json.dumps(row, ensure_ascii=False)) for one, row in filled)
         self._connection.executemany("INSERT INTO meta VALUES (?, ?)", texts)
-        facts = (fact for one, row in filled for fact in _facts(one, row))
+        # in the order of the table, so that neighbours are written together
+        facts = sorted(fact for one, row in filled for fact in _facts(one, row))
         self._connection.executemany("INSERT INTO facts VALUES (?, ?, ?, ?)", facts)
 
     def drop(self, ids: Sequence[Any]) -> None:

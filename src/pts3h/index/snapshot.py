@@ -84,7 +84,7 @@ class Snapshot:
         """What is there after these records."""
         if not records or kind is None:
             return Snapshot(self.bits, state, self.parts)
-        touched = [one for record in records for one in (*record.gone, *record.ids)]
+        touched = [one for record in records for one in (*record.gone, *record.ids)] if self.parts else []
         large, small = ([part.without(touched) for part in self.parts] + [None, None])[:2]
         coming = sum(len(record.ids) for record in records) + (small.count if small else 0)
         before = [Record([], *small.entries())] if small else []
