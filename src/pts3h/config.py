@@ -145,7 +145,10 @@ class Config:
             defaults |= {"epochs": 5.0} if fine_tuning else {"steps": 1000}
         chosen = {name: value for name, value in defaults.items() if getattr(self, name) is None}
         optimizer = ("adamw" if fine_tuning else "sgd") if self.optimizer == "auto" else self.optimizer
-        return replace(self, backbone=backbone, optimizer=optimizer, **chosen)
+        resolved = replace(self, backbone=backbone, optimizer=optimizer, **chosen)
+        if images and (resolved.image_size or 0) < 8:
+            raise UserError(f"image_size must be at least 8 pixels, got {resolved.image_size}")
+        return resolved
 
     def for_frozen_head(self) -> "Config":
         """The settings of the first stage of fine-tuning: a head on frozen features."""

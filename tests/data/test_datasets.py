@@ -33,7 +33,8 @@ def write_archive(path, members):
 
 def write_cifar10(path):
     """Records of a label byte and three colour planes, four a batch, the test batch last."""
-    records = np.concatenate([LABELS[:, None].astype(np.uint8), PIXELS.transpose(0, 3, 1, 2).reshape(24, -1)], axis=1)
+    planes = PIXELS.transpose(0, 3, 1, 2).reshape(24, -1)
+    records = np.concatenate([LABELS[:, None].astype(np.uint8), planes], axis=1)
     names = ["test_batch", *(f"data_batch_{number}" for number in (5, 4, 3, 2, 1))]  # in no order
     parts = dict(zip(sorted(names), records.reshape(6, 4, -1), strict=True))
     members = {f"cifar-10-batches-bin/{name}.bin": parts[name].tobytes() for name in names}
@@ -114,7 +115,7 @@ class TestCifar10:
 
         members = {"cifar-10-batches-py/data_batch_1": pickle.dumps(Trap())}
         for name in ("cifar-10-python.tar.gz", "renamed.tar.gz"):
-            with pytest.raises(UserError, match="pickled version|no data_batch"):
+            with pytest.raises(UserError, match=r"pickled version|no data_batch"):
                 load_dataset("cifar10", write_archive(tmp_path / name, members))
 
     @pytest.mark.parametrize("damage", ["cut", "flipped", "text", "odd"])
@@ -160,7 +161,8 @@ class TestFashionMnist:
         self.check(load_dataset("fashion-mnist", self.write(tmp_path)))
 
     def test_canonical_download(self, tmp_path, monkeypatch, no_tools):
-        digests = {p.name: hashlib.md5(p.read_bytes()).hexdigest() for p in self.write(tmp_path / "www").iterdir()}
+        files = self.write(tmp_path / "www").iterdir()
+        digests = {path.name: hashlib.md5(path.read_bytes()).hexdigest() for path in files}
         monkeypatch.setattr(datasets, "FASHION_MD5", digests)
         monkeypatch.setattr(datasets, "FASHION_FOLDER", tmp_path / "nowhere")
         with serving(tmp_path / "www") as root:
@@ -178,8 +180,16 @@ class TestFashionMnist:
             load_dataset("fashion-mnist")
         assert "\n" not in str(caught.value)
 
-    @pytest.mark.parametrize("content", [b"", b"no gzip", gzip.compress(b""), gzip.compress(b"\0\0\x08\x03abc"),
-                                         gzip.compress(b"x" * 500)[:60]])  # fmt: skip
+    @pytest.mark.parametrize(
+        "content",
+        [
+            b"",
+            b"no gzip",
+            gzip.compress(b""),
+            gzip.compress(b"\0\0\x08\x03abc"),
+            gzip.compress(b"x" * 500)[:20],
+        ],
+    )
     def test_damaged_files(self, tmp_path, content):
         self.write(tmp_path)
         (tmp_path / "t10k-images-idx3-ubyte.gz").write_bytes(content)
@@ -231,7 +241,8 @@ class TestListFiles:
         assert names(split.queries) == [f"images/{n:02}.png" for n in range(3)]
         assert names(split.labelled) == [f"images/{n:02}.png" for n in range(3, 7)]
         assert names(split.database) == [f"images/{n:02}.png" for n in range(3, 12)]
-        for item, row, path in zip(dataset.items.ids, dataset.labels, dataset.items.images.paths, strict=True):
+        paths = dataset.items.images.paths
+        for item, row, path in zip(dataset.items.ids, dataset.labels, paths, strict=True):
             np.testing.assert_array_equal(row, self.flags[int(item[7:9])])
             assert path.name == item[7:]
 

@@ -65,7 +65,7 @@ class TestPictureArray:
             (images[..., 0] > 100, np.repeat((images[..., :1] > 100) * np.uint8(255), 3, axis=3)),
             (list(images), images),
         ],
-        ids=["bytes", "colour first", "floats", "doubles", "grey", "one colour", "one colour first", "bool", "list"],
+        ids=["bytes", "colour first", "floats", "doubles", "grey", "one", "one first", "bool", "list"],
     )
     def test_layouts(self, given, expected):
         items = read_items(given)
