@@ -62,7 +62,7 @@ def test_a_long_history_through_a_small_window(milvus, monkeypatch, kind, option
     rng = np.random.default_rng(1)
     oracle = Oracle()
     with milvus.open(milvus.address(), bits=20, window=13, **options) as index:
-        for step in range(24):
+        for step in range(15):
             ids = [kind(one) for one in rng.permutation(400)[: rng.integers(1, 80)]]
             if step % 3 == 2:
                 index.remove(ids)
@@ -72,7 +72,7 @@ def test_a_long_history_through_a_small_window(milvus, monkeypatch, kind, option
                 meta = [METAS[one] for one in rng.integers(0, len(METAS), len(ids))]
                 index.add(ids, codes, meta)
                 oracle.add(ids, codes, meta)
-            if step in (7, 15):
+            if step in (5, 9):
                 flush(index)
             queries = random_codes(rng, 2, 20)
             where = WHERES[step % len(WHERES)]
