@@ -4,6 +4,7 @@ A search works on a :class:`Snapshot` that never changes, so any number of threa
 search one cheap question to SQLite says whether somebody wrote; only then new records make a new snapshot.
 """
 
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
@@ -40,6 +41,7 @@ class LocalIndex(Index):
         self._snapshot: Snapshot | None = None
         self._version = -1  # of the store when the snapshot was made
         self._tidy_at = GARBAGE
+        self._process = os.getpid()
         try:
             self._drop_cache_from_the_future()
         except BaseException:
@@ -57,6 +59,11 @@ class LocalIndex(Index):
     def _drop_cache(self) -> None:
         if not self._store.read_only:
             (self.folder / cache.FILE).unlink(missing_ok=True)
+
+    def _check_open(self) -> None:
+        super()._check_open()
+        if os.getpid() != self._process:  # SQLite must not be used across a fork
+            raise UserError("the index was opened before this process was forked; open it again in this one")
 
     # writing
 
@@ -213,6 +220,8 @@ class LocalIndex(Index):
     # closing
 
     def _close(self) -> None:
+        if os.getpid() != self._process:
+            return
         try:
             if not self._store.read_only and (self._writer or self._snapshot):
                 self._save_cache()

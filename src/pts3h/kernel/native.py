@@ -50,6 +50,10 @@ def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads(), thread_name_prefix="pts3h-kernel")
 
 
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)  # threads do not survive a fork
+
+
 def _parallel(work: Callable[[int, int], Found], total: int, parts: int) -> list[Found]:
     """Run ``work(begin, end)`` over ``total`` things in so many parts."""
     if parts <= 1:
