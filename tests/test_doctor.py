@@ -30,11 +30,11 @@ def test_without_the_kernel():
 
 def test_with_the_kernel():
     pytest.importorskip("pts3h.kernel.native")
-    search, text = say(PTS3H_KERNEL_LEVEL="portable", PTS3H_THREADS="1")
+    search, text = say(PTS3H_NO_KERNEL="", PTS3H_KERNEL_LEVEL="portable", PTS3H_THREADS="1")
     assert (search["active"], search["level"], search["threads"]) == ("kernel", "portable", 1)
     assert "PTS3H_KERNEL_LEVEL asks for portable" in search["why"]
     assert "instructions portable" in text
-    assert "which is not here" in say(PTS3H_KERNEL_LEVEL="sse99")[0]["why"]
+    assert "which is not here" in say(PTS3H_NO_KERNEL="", PTS3H_KERNEL_LEVEL="sse99")[0]["why"]
 
 
 def test_packages_are_named_with_what_brings_them(monkeypatch):

@@ -236,7 +236,7 @@ def test_the_environment_chooses():
     )
 
     def run(**environment):
-        command, env = [sys.executable, "-c", code], {**os.environ, **environment}
+        command, env = [sys.executable, "-c", code], {**os.environ, "PTS3H_NO_KERNEL": "", **environment}
         return subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout
 
     assert run(PTS3H_NO_KERNEL="1") == "False False False\n"
