@@ -57,7 +57,8 @@ def compare(title: str, run: Run, seconds: float) -> None:
     views = [run.inputs.two_views(run.batches.at(step).positions, step) for step in range(run.steps)]
     times = race({"bare": lambda: bare(run, views), "step": lambda: train(run, show=False)}, seconds)
     each = {name: 1e3 * value / run.steps for name, value in times.items()}
-    print(f"{title:<28} bare {each['bare']:8.2f} ms   step {each['step']:8.2f} ms   {times['step'] / times['bare']:.3f}x")
+    ratio = times["step"] / times["bare"]
+    print(f"{title:<28} bare {each['bare']:8.2f} ms   step {each['step']:8.2f} ms   {ratio:.3f}x")
 
 
 def main() -> None:
@@ -73,7 +74,8 @@ def main() -> None:
     config = replace(config, labelled_per_batch=16, unlabelled_per_batch=48)
 
     def whole() -> HashNetwork:
-        return HashNetwork(BITS, inputs=1280, hidden=512, dropout=0.1, backbone=EfficientNetLite("efficientnet-lite0"))
+        backbone = EfficientNetLite("efficientnet-lite0")
+        return HashNetwork(BITS, inputs=1280, hidden=512, dropout=0.1, backbone=backbone)
 
     assert config.image_size is not None
     images = ImageInputs(pixels, config.image_size, ImageViews())

@@ -19,10 +19,9 @@ from .nets import Backbone
 from .preparation import (
     compute_features,
     find_broken,
-    frozen_task,
+    head_task,
     load_backbone,
     unlabelled_pool,
-    vector_task,
     whole_task,
     without_broken,
 )  # fmt: skip
@@ -77,17 +76,15 @@ class Fitting:
 
     def model(self) -> Model:
         """Train, and return the model."""
-        images = self.items.images
-        if images is None:
-            task = self._task(partial(vector_task, self.items))
-            learned, backbone = self._learn(self._choose(task, self.config), task), None
+        content = self.items.content
+        backbone = None
+        if isinstance(content, np.ndarray):
+            task = self._task(partial(head_task, content))
+            learned = self._learn(self._choose(task, self.config), task)
         else:
             backbone = load_backbone(self.config)
-            learned = (
-                self._learn_frozen(images, backbone)
-                if self.config.freeze
-                else self._learn_whole(images, backbone)
-            )
+            learn_images = self._learn_frozen if self.config.freeze else self._learn_whole
+            learned = learn_images(content, backbone)
         return Model(
             self.config, learned.student.center.numel(), learned.student, learned.teacher,
             backbone if self.config.freeze else None, self._summary(), learned.history,
@@ -115,7 +112,7 @@ class Fitting:
     def _frozen_task(self, images: Images, backbone: Backbone) -> Task:
         features = compute_features(images, backbone, self.config, self.show)
         self._set_aside(features.broken)
-        return self._task(partial(frozen_task, features))
+        return self._task(partial(head_task, features.array))
 
     def _set_aside(self, broken: dict[int, str]) -> None:
         self.known = without_broken(self.known, broken, len(self.items))

@@ -33,12 +33,16 @@ class VectorInputs:
     Args:
         array: (n, d), or (n, 1 + copies, d) with the clean vector first; may be on disk.
         views: noise and dropout on top.
+        members: positions of the items that take part in training, whose mean and spread count; None for all.
     """
 
-    def __init__(self, array: NDArray[np.floating], views: VectorViews) -> None:
+    def __init__(
+        self, array: NDArray[np.floating], views: VectorViews, members: Positions | None = None
+    ) -> None:
         self.array = array[:, None, :] if array.ndim == 2 else array
         self.views = views
-        sample = np.asarray(self.array[:: max(len(self.array) // 4096, 1), 0], np.float32)
+        chosen = np.arange(len(array)) if members is None else members
+        sample = np.asarray(self.array[chosen[:: max(len(chosen) // 4096, 1)], 0], np.float32)
         self.center = torch.from_numpy(sample.mean(axis=0))
         self.spread = torch.from_numpy(sample.std(axis=0))
 
@@ -50,7 +54,7 @@ class VectorInputs:
         second = (first + rng.integers(1, copies, size=count)) % copies if copies > 1 else first
         both = self._take(np.concatenate([positions, positions]), np.concatenate([first, second]))
         generator = torch.Generator().manual_seed(seed)
-        perturbed = self.views(both, generator, spread=self.spread)
+        perturbed = self.views(both, generator, center=self.center, spread=self.spread)
         return perturbed[:count], perturbed[count:]
 
     def clean(self, positions: Positions) -> Tensor:

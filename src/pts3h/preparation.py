@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from .config import Config
 from .data.images import ImageFiles, Images, Positions
@@ -51,19 +51,10 @@ def unlabelled_pool(count: int, known: KnownPairs, chosen: ArrayLike | None, bro
     return np.setdiff1d(np.setdiff1d(pool, known.labelled), broken).astype(np.int64)
 
 
-def vector_task(items: Items, known: KnownPairs, pool: Positions, config: Config) -> Task:
-    """Train on embeddings."""
-    vectors = items.content
-    assert isinstance(vectors, np.ndarray)
-    return Task(
-        VectorInputs(vectors, vector_views(config)), known, pool, head_maker(config, vectors.shape[1])
-    )
-
-
-def frozen_task(features: Features, known: KnownPairs, pool: Positions, config: Config) -> Task:
-    """Train on cached features of images."""
-    width = features.array.shape[2]
-    return Task(VectorInputs(features.array, vector_views(config)), known, pool, head_maker(config, width))
+def head_task(array: NDArray[np.floating], known: KnownPairs, pool: Positions, config: Config) -> Task:
+    """Train on embeddings (n, d), or on cached features of images and their copies (n, copies, d)."""
+    inputs = VectorInputs(array, vector_views(config), members=np.union1d(known.labelled, pool))
+    return Task(inputs, known, pool, head_maker(config, array.shape[-1]))
 
 
 def whole_task(

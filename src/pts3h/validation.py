@@ -1,6 +1,7 @@
 """Choosing hyper-parameters on labelled items held out of training; queries are never looked at."""
 
 import itertools
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -15,6 +16,7 @@ from .data.pairs import KnownPairs, LabelPairs, PairList
 from .errors import UserError
 from .evaluation import evaluate
 from .learning import Learned, Task, learn
+from .train import CollapseWarning, Diverged
 
 GRID: dict[str, Sequence[float]] = {"omega": (0.3, 0.6, 1.0), "gamma": (0.5, 1.0)}
 TUNABLE = ("omega", "gamma", "eta", "learning_rate", "alpha", "similar_share")
@@ -51,11 +53,20 @@ def select(
     trials = []
     with progress.bar("choosing settings", len(combinations), unit="runs", show=show) as advance:
         for settings in combinations:
-            learned = learn(held_task, config.with_settings(settings), show=False)
-            trials.append(Trial(settings, score(learned, task)))
+            trials.append(Trial(settings, attempt(held_task, config.with_settings(settings), score)))
             advance(1)
     best = max(trials, key=lambda trial: trial.score)
     return config.with_settings(best.settings), trials
+
+
+def attempt(task: Task, config: Config, score: "HeldOutLabels | HeldOutPairs") -> float:
+    """How settings do; those that diverge or collapse lose by their score, without a word."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CollapseWarning)
+        try:
+            return score(learn(task, config, show=False), task)
+        except Diverged:
+            return 0.0
 
 
 def check_grid(grid: Mapping[str, Sequence[float]], share: float) -> None:

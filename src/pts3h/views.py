@@ -39,19 +39,21 @@ class VectorViews:
 
     Attributes:
         noise: standard deviation of Gaussian noise, in units of the vectors' own spread.
-        dropout: share of the entries set to zero (the others grow to keep the mean).
+        dropout: share of the entries set to their mean (the others grow to keep the spread).
     """
 
     noise: float = 0.1
     dropout: float = 0.1
 
-    def __call__(self, vectors: Tensor, generator: torch.Generator, *, spread: Tensor) -> Tensor:
-        """Perturb vectors (n, d), given the spread of each entry (d,)."""
+    def __call__(
+        self, vectors: Tensor, generator: torch.Generator, *, center: Tensor, spread: Tensor
+    ) -> Tensor:
+        """Perturb vectors (n, d), given the mean and the spread of each entry (d,)."""
         if self.noise:
             vectors = torch.addcmul(vectors, normal(vectors, generator), spread, value=self.noise)
         if self.dropout:
-            keep = uniform(vectors.shape, vectors, generator) >= self.dropout
-            vectors = vectors * keep.to(vectors.dtype).div_(1 - self.dropout)
+            keep = (uniform(vectors.shape, vectors, generator) >= self.dropout).to(vectors.dtype)
+            vectors = torch.addcmul(center, vectors - center, keep.div_(1 - self.dropout))
         return vectors
 
 

@@ -129,8 +129,8 @@ def pairwise_loss(name: str, bits: int, *, divide: bool = True, reading: Reading
 def contrast(distance: Tensor, similar: Tensor, margin: float, mask: Tensor) -> Tensor:
     """Sum over ``mask`` of the distance where similar, and of what is missing to the margin elsewhere.
 
-    Both are relu(a + s * distance), with (a, s) = (0, 1) or (margin, -1): two operations forward and two back,
-    where a case distinction would take a dozen. Pairs outside the mask get (0, 0).
+    Both are relu(a + s * distance), with (a, s) = (0, 1) or (margin, -1): two operations forward and two
+    back, where a case distinction would take a dozen. Pairs outside the mask get (0, 0).
     """
     push = (mask & ~similar).to(distance.dtype)
     slope = mask.to(distance.dtype).sub_(push, alpha=2)
