@@ -29,7 +29,7 @@ def test_without_the_kernel():
 
 
 def test_with_the_kernel():
-    pytest.importorskip("pts3h.kernel.native")
+    pytest.importorskip("pts3h.kernel.native", exc_type=ImportError)
     search, text = say(PTS3H_NO_KERNEL="", PTS3H_KERNEL_LEVEL="portable", PTS3H_THREADS="1")
     assert (search["active"], search["level"], search["threads"]) == ("kernel", "portable", 1)
     assert "PTS3H_KERNEL_LEVEL asks for portable" in search["why"]

@@ -17,7 +17,7 @@ from pts3h.kernel.types import Relevance
 
 WIDTHS = (1, 7, 12, 32, 48, 63, 64, 65, 100, 128, 256, 1000, 4096)
 
-native = pytest.importorskip("pts3h.kernel.native", reason="the kernel is not compiled here")
+native = pytest.importorskip("pts3h.kernel.native", exc_type=ImportError)
 LEVELS = native.levels()
 
 

@@ -112,7 +112,7 @@ def test_threads_and_processes_read_while_one_writes(tmp_path):
 
 
 def test_a_forked_process_opens_its_own(tmp_path):
-    pytest.importorskip("pts3h.kernel.native")
+    pytest.importorskip("pts3h.kernel.native", exc_type=ImportError)
     code = textwrap.dedent("""
         import os, sys
         import numpy as np

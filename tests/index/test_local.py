@@ -64,7 +64,7 @@ class TestLocalWithLookups(ContractSuite):
 
     @pytest.fixture(autouse=True)
     def always_look_up(self, monkeypatch):
-        pytest.importorskip("pts3h.kernel.native")
+        pytest.importorskip("pts3h.kernel.native", exc_type=ImportError)
         from pts3h.index.multi_index import RadiusSearch
 
         scan = RadiusSearch.within

@@ -1,6 +1,7 @@
 """The kernel's work where it is not compiled: faiss if it is installed, else numpy. Same answers, slower."""
 
 import importlib.util
+import weakref
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -14,6 +15,8 @@ from .types import Allowed, Columns, Distances, Found, Queries, Relevance, Rows,
 BLOCK_BYTES = 64 * 2**20
 # A few queries over few rows are done before faiss has copied the codes.
 FAISS_FROM = 2_000_000
+MOST_KEPT = 2
+_kept: list[tuple[weakref.ref[Columns], Any]] = []
 
 
 @cache
@@ -110,11 +113,18 @@ def _faiss_rows(codes: NDArray[np.uint64]) -> NDArray[np.uint8]:
 
 
 def _faiss_index(columns: Columns) -> Any:
+    """A faiss index of these codes; the last few are kept as long as the codes they were made of."""
     import faiss
 
+    _kept[:] = [entry for entry in _kept if entry[0]() is not None]
+    for reference, index in _kept:
+        if reference() is columns:
+            return index
     rows = _faiss_rows(columns.T)
     index = faiss.IndexBinaryFlat(rows.shape[1] * 8)
     index.add(rows)
+    _kept.append((weakref.ref(columns), index))
+    del _kept[:-MOST_KEPT]
     return index
 
 
