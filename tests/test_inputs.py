@@ -32,7 +32,7 @@ class TestVectors:
         assert not torch.equal(first[0], first[1]) and not torch.equal(first[0], other[0])
 
     def test_cached_copies_the_clean_one_first(self):
-        """Entry (i, c) holds 10 i + c: two different copies of the right item are drawn, all equally often."""
+        """Entry (i, c) holds 10 i + c: two different copies of the right item are drawn, all as often."""
         array = (10 * np.arange(6)[:, None, None] + np.arange(4)[None, :, None]).astype(np.float16)
         inputs = VectorInputs(array, PLAIN)
         assert inputs.clean(POSITIONS)[:, 0].tolist() == [50, 0, 30]
