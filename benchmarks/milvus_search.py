@@ -21,7 +21,7 @@ import pts3h
 from pts3h.codes import Codes
 
 SERVER = Path(__file__).parents[1] / "tests" / "index" / "milvus_server.py"
-SECONDS = 3.0
+ROUNDS, SECONDS = 5, 1.0
 
 Rates = dict[str, float]
 Distances = list[list[int]]
@@ -33,6 +33,7 @@ def main() -> None:
     arguments.add_argument("--bits", type=int, default=64)
     arguments.add_argument("--k", type=int, default=10)
     asked = arguments.parse_args()
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # else waiting threads of faiss slow the working ones
     if "MILVUS_URI" not in os.environ:
         sys.exit(subprocess.run([sys.executable, SERVER, sys.executable, *sys.argv]).returncode)
     rng = np.random.default_rng(0)
@@ -115,14 +116,15 @@ def search_rates(
 
 
 def per_second(work: Callable[[], object], items: int, once: bool = False) -> float:
-    """Items a second; the work is repeated for some seconds unless it can be done only once."""
-    if not once:
-        work()
-    repeats, start = 0, time.perf_counter()
-    while repeats == 0 or (not once and time.perf_counter() - start < SECONDS):
-        work()
-        repeats += 1
-    return items * repeats / (time.perf_counter() - start)
+    """Items a second, in the best of some rounds: others may be using this machine, too."""
+    best = 0.0
+    for _ in range(1 if once else ROUNDS):
+        repeats, start = 0, time.perf_counter()
+        while repeats == 0 or (not once and time.perf_counter() - start < SECONDS):
+            work()
+            repeats += 1
+        best = max(best, items * repeats / (time.perf_counter() - start))
+    return best
 
 
 if __name__ == "__main__":
