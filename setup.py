@@ -1,16 +1,19 @@
 """The compiled kernel. Without a compiler the package installs too, and searches with faiss or numpy."""
 
 import sys
+from pathlib import Path
 
 from setuptools import Extension, setup
+
+FOLDER = Path("src/pts3h/kernel/c")
 
 setup(
     ext_modules=[
         Extension(
             "pts3h.kernel._kernel",
-            ["src/pts3h/kernel/_kernel.c"],
-            depends=["src/pts3h/kernel/scan.h"],
-            extra_compile_args=["/O2"] if sys.platform == "win32" else ["-O3", "-std=c11"],
+            sorted(str(path) for path in FOLDER.glob("*.c")),
+            depends=[str(path) for path in FOLDER.glob("*.h")],
+            extra_compile_args=["/O2"] if sys.platform == "win32" else ["-O3", "-std=c11", "-fvisibility=hidden"],
             optional=True,
         )
     ]

@@ -14,7 +14,7 @@ from .types import Allowed, Columns, Distances, Found, Queries, Relevance, Rows,
 # Distances of a block of queries to all rows stay below this many bytes.
 BLOCK_BYTES = 64 * 2**20
 # A few queries over few rows are done before faiss has copied the codes.
-FAISS_FROM = 2_000_000
+FAISS_FROM = 200_000
 MOST_KEPT = 2
 _kept: list[tuple[weakref.ref[Columns], Any]] = []
 

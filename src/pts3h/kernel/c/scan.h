@@ -1,6 +1,6 @@
 /* One scan, written once and compiled for each instruction set.
  *
- * _kernel.c includes this file with NAME, TARGET, LANES, vector, and the vector operations below defined. Codes lie in
+ * levels.c includes this file with NAME, TARGET, LANES, vector, and the vector operations below defined. Codes lie in
  * columns: word w of row r is at columns[w * stride + r], so neighbouring rows fill a register and sums stay vertical.
  *
  *   vector vload(const uint64_t *)           LANES words

@@ -1,0 +1,102 @@
+/* Histograms of distances, for metrics. */
+
+#include "kernel.h"
+
+const char histograms_doc[] = PyDoc_STR(
+"histograms(level, bits, queries, columns, stride, n, kind, relevance, masks, width, out)\n\n"
+"Counts per query of irrelevant and of relevant rows at each distance, into out (q, 2, bits + 1) int64.\n"
+"kind 0: relevance (q, n) of bytes; 1: relevance (q, 2) int64, first and last + 1 of the relevant rows; 2: relevance\n"
+"(q, width) and masks (n, width) of 64-bit words, a common bit is relevant.");
+
+#define STRIPES 8 /* neighbours often share a distance: counting in turns into several tables avoids waiting */
+
+static void count_bins(const uint16_t *bin, size_t size, uint32_t *tables, size_t stripe)
+{
+    size_t i = 0;
+    for (; i + 8 <= size; i += 8) {
+        uint64_t a, b; /* four at a load */
+        memcpy(&a, bin + i, 8);
+        memcpy(&b, bin + i + 4, 8);
+        for (size_t s = 0; s < 4; s++) {
+            tables[s * stripe + (a >> (16 * s) & 0xffff)]++;
+            tables[(s + 4) * stripe + (b >> (16 * s) & 0xffff)]++;
+        }
+    }
+    for (; i < size; i++)
+        tables[bin[i]]++;
+}
+
+/* Add `bins` to the bin of every relevant row. */
+static void mark_relevant(uint16_t *bin, size_t size, size_t bins, const uint8_t *flags, const uint64_t *mine,
+                          const uint64_t *masks, size_t width)
+{
+    for (size_t r = 0; flags && r < size; r++)
+        bin[r] = (uint16_t)(bin[r] + (flags[r] ? bins : 0));
+    for (size_t r = 0; masks && r < size; r++) {
+        uint64_t common = 0;
+        for (size_t w = 0; w < width; w++)
+            common |= mine[w] & masks[r * width + w];
+        bin[r] = (uint16_t)(bin[r] + (common ? bins : 0));
+    }
+}
+
+PyObject *kernel_histograms(PyObject *self, PyObject *args)
+{
+    Py_buffer queries, columns, relevance, masks = {0}, out;
+    const char *name;
+    Py_ssize_t bits, stride, n, width;
+    int kind;
+    if (!PyArg_ParseTuple(args, "sny*y*nniy*z*nw*", &name, &bits, &queries, &columns, &stride, &n, &kind, &relevance,
+                          &masks, &width, &out))
+        return NULL;
+    const Level *level = find_level(name);
+    const size_t words = ((size_t)bits + 63) / 64, count = (size_t)queries.len / (8 * words), bins = (size_t)bits + 1;
+    const size_t block = block_rows(words), stripe = 2 * bins;
+    uint32_t *tables = malloc(STRIPES * stripe * sizeof *tables);
+    if (level && tables) {
+        Py_BEGIN_ALLOW_THREADS
+        uint16_t bin[BLOCK_WORDS];
+        for (size_t i = 0; i < count; i++) {
+            const uint64_t *query = (const uint64_t *)queries.buf + i * words;
+            const int64_t *range = (const int64_t *)relevance.buf + 2 * i;
+            const uint64_t *mine = (const uint64_t *)relevance.buf + i * (size_t)width;
+            memset(tables, 0, STRIPES * stripe * sizeof *tables);
+            for (size_t from = 0, to; from < (size_t)n; from = to) {
+                to = from + block < (size_t)n ? from + block : (size_t)n;
+                int inside = 0;
+                if (kind == 1) { /* a block is all relevant or not at all */
+                    inside = (int64_t)from >= range[0] && (int64_t)from < range[1];
+                    if (inside && (int64_t)to > range[1])
+                        to = (size_t)range[1];
+                    if ((int64_t)from < range[0] && (int64_t)to > range[0])
+                        to = (size_t)range[0];
+                }
+                level->distances(query, columns.buf, (size_t)stride, words, from, to, bin);
+                if (kind == 0)
+                    mark_relevant(bin, to - from, bins, (const uint8_t *)relevance.buf + i * (size_t)n + from, NULL,
+                                  NULL, 0);
+                else if (kind == 2)
+                    mark_relevant(bin, to - from, bins, NULL, mine,
+                                  (const uint64_t *)masks.buf + from * (size_t)width, (size_t)width);
+                count_bins(bin, to - from, tables + (inside ? bins : 0), stripe);
+            }
+            int64_t *sums = (int64_t *)out.buf + i * stripe;
+            for (size_t b = 0; b < stripe; b++) {
+                sums[b] = 0;
+                for (size_t s = 0; s < STRIPES; s++)
+                    sums[b] += tables[s * stripe + b];
+            }
+        }
+        Py_END_ALLOW_THREADS
+    } else if (level)
+        PyErr_NoMemory();
+    free(tables);
+    PyBuffer_Release(&queries);
+    PyBuffer_Release(&columns);
+    PyBuffer_Release(&relevance);
+    if (masks.obj) PyBuffer_Release(&masks);
+    PyBuffer_Release(&out);
+    if (PyErr_Occurred())
+        return NULL;
+    Py_RETURN_NONE;
+}
