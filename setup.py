@@ -6,6 +6,7 @@ from pathlib import Path
 from setuptools import Extension, setup
 
 FOLDER = Path("src/pts3h/kernel/c")
+FLAGS = ["/O2"] if sys.platform == "win32" else ["-O3", "-std=c11", "-fvisibility=hidden"]
 
 setup(
     ext_modules=[
@@ -13,7 +14,7 @@ setup(
             "pts3h.kernel._kernel",
             sorted(str(path) for path in FOLDER.glob("*.c")),
             depends=[str(path) for path in FOLDER.glob("*.h")],
-            extra_compile_args=["/O2"] if sys.platform == "win32" else ["-O3", "-std=c11", "-fvisibility=hidden"],
+            extra_compile_args=FLAGS,
             optional=True,
         )
     ]
