@@ -4,16 +4,19 @@ import json
 import sys
 import warnings
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 
+from . import cli_search
 from .errors import UserError
 
 app = typer.Typer(
     name="pts3h", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
     help="Learn short binary codes from a few known pairs, and search with them.",
 )  # fmt: skip
+
+INTERRUPTED = 130  # what typer makes of Ctrl-C
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for another program to read.")]
 
@@ -22,20 +25,23 @@ def main() -> None:
     """Run the command line: a user's mistake is one line and exit code 2, no traceback."""
     warnings.showwarning = show_warning
     try:
-        app()
+        code = app(sys.argv[1:] or ["--help"], standalone_mode=False)
     except UserError as error:
         fail(str(error))
-    except KeyboardInterrupt:
-        fail("stopped", code=130)
-    except BrokenPipeError:
-        sys.exit(141)
     except OSError as error:
         if error.filename is None and error.strerror is None:
             raise
         fail(f"{error.strerror}: {error.filename}" if error.filename else str(error))
+    except Exception as error:
+        if not hasattr(error, "format_message"):
+            raise
+        fail(error.format_message())  # an option that typer does not understand
+    if code == INTERRUPTED:
+        fail("stopped; run the same command again to go on", code=INTERRUPTED)
+    sys.exit(code if isinstance(code, int) else 0)
 
 
-def fail(message: str, code: int = 2) -> None:
+def fail(message: str, code: int = 2) -> NoReturn:
     """One line on standard error."""
     print(f"pts3h: {' '.join(message.split())}", file=sys.stderr)
     sys.exit(code)
@@ -310,3 +316,6 @@ def parse_grid(pairs: list[str]) -> dict[str, list[float]]:
         if not equals:
             raise UserError(f"--grid takes NAME=number,number,..., got {pair!r}")
     return grid
+
+
+cli_search.register(app)

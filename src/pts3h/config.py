@@ -15,9 +15,9 @@ Network = Literal["teacher", "student"]
 
 # What each loss trains well with on frozen features, measured on CIFAR-10 (docs/decisions.md).
 LOSS_DEFAULTS: dict[str, dict[str, float]] = {
-    "dsh": {"omega": 0.6, "gamma": 1.0, "eta": 0.004, "learning_rate": 0.15},
+    "dsh": {"omega": 0.6, "gamma": 0.5, "eta": 0.004, "learning_rate": 0.15},
     "dpsh": {"omega": 0.5, "gamma": 1.0, "eta": 0.05, "learning_rate": 0.02},
-    "ksh": {"omega": 0.6, "gamma": 1.0, "eta": 0.004, "learning_rate": 0.1},
+    "ksh": {"omega": 0.6, "gamma": 0.5, "eta": 0.004, "learning_rate": 0.1},
 }
 
 
@@ -54,7 +54,7 @@ class Config:
     unlabelled_per_batch: int = 96
     """1 : 3 images make 1 : 15 pairs, the paper's ratio."""
     steps: int | None = None
-    """Optimiser steps; None takes ``epochs``, or 1000 on vectors and frozen features."""
+    """Optimiser steps; None takes ``epochs``, or on vectors and frozen features 1000, fewer for small collections."""
     epochs: float | None = None
     """Passes over the unlabelled items, instead of ``steps``; None takes ``steps``, or 5 for fine-tuning."""
     optimizer: Optimizer = "auto"
@@ -118,12 +118,13 @@ class Config:
         if self.steps is not None and self.epochs is not None:
             raise UserError("give steps or epochs, not both")
 
-    def resolved(self, *, images: bool, side: int = 0) -> "Config":
+    def resolved(self, *, images: bool, side: int = 0, count: int | None = None) -> "Config":
         """The same settings with every ``None`` filled in, but for what depends on the known pairs.
 
         Args:
             images: whether the items are images.
             side: typical short side of the images, in pixels.
+            count: how many items there are; None for many.
         """
         backbone = ("efficientnet-lite0" if self.backbone == "auto" else self.backbone) if images else "none"
         trained = images and self.weights != "random" and backbone != "small"
@@ -142,7 +143,7 @@ class Config:
         if fine_tuning:
             defaults["learning_rate"] = 1e-3  # of AdamW
         if self.steps is None and self.epochs is None:
-            defaults |= {"epochs": 5.0} if fine_tuning else {"steps": 1000}
+            defaults |= {"epochs": 5.0} if fine_tuning else {"steps": head_steps(count)}
         chosen = {name: value for name, value in defaults.items() if getattr(self, name) is None}
         optimizer = ("adamw" if fine_tuning else "sgd") if self.optimizer == "auto" else self.optimizer
         resolved = replace(self, backbone=backbone, optimizer=optimizer, **chosen)
@@ -186,6 +187,11 @@ def check_kind(name: str, value: Any, annotation: Any) -> None:
     if kinds and (type(value) not in kinds):
         words = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
         raise UserError(f"{name} must be {words[kinds[0]]}, got {value!r}")
+
+
+def head_steps(count: int | None) -> int:
+    """1000, but no more than a hundred passes over a small collection, which more would drive into few codes."""
+    return 1000 if count is None else min(1000, max(300, 100 * count // 128))
 
 
 RANGES: dict[str, tuple[float, float]] = {

@@ -18,7 +18,7 @@ OPTIONAL = {
     "matplotlib": ("plots", "curves in reports"),
     "tensorboard": ("tensorboard", "training curves"),
 }
-REQUIRED = ("torch", "numpy", "pillow", "safetensors", "typer", "rich", "pooch", "pyyaml")
+REQUIRED = ("torch", "numpy", "pillow", "safetensors", "typer", "rich", "pooch")
 
 
 @dataclass(frozen=True)

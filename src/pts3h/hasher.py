@@ -74,7 +74,8 @@ class Hasher:
         """
         items = read_items(items)
         images = items.images
-        config = self.config.resolved(images=images is not None, side=images.typical_side() if images else 0)
+        side = images.typical_side() if images else 0
+        config = self.config.resolved(images=images is not None, side=side, count=len(items))
         known = read_supervision(items, pairs, labels)
         folder = None if out is None else claim_folder(Path(out), resume=resume, overwrite=overwrite)
         fitting = Fitting(
