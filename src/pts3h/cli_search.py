@@ -46,7 +46,7 @@ def index(
     hasher, collection = Hasher.load(model), read_items(items, root=root)
     table = None if meta is None else read_meta(meta)
     # reading one's own writes is the default of a folder; a Milvus server must be asked for it
-    options = {"consistency": "session"} if to.startswith("milvus://") else {}
+    options: dict[str, Any] = {"consistency": "session"} if to.startswith("milvus://") else {}
     with open_index(to, bits=hasher.bits, model=hasher.fingerprint, **options) as target:
         done = index_items(hasher, collection, target, prune=prune, meta=table)
         remember_model(hasher, model)

@@ -54,7 +54,7 @@ class Config:
     unlabelled_per_batch: int = 96
     """1 : 3 images make 1 : 15 pairs, the paper's ratio."""
     steps: int | None = None
-    """Optimiser steps; None takes ``epochs``, or on vectors and frozen features 1000, fewer for small collections."""
+    """Optimiser steps; None takes ``epochs``, or 1000 on vectors and frozen features (fewer of few items)."""
     epochs: float | None = None
     """Passes over the unlabelled items, instead of ``steps``; None takes ``steps``, or 5 for fine-tuning."""
     optimizer: Optimizer = "auto"
@@ -190,7 +190,7 @@ def check_kind(name: str, value: Any, annotation: Any) -> None:
 
 
 def head_steps(count: int | None) -> int:
-    """1000, but no more than a hundred passes over a small collection, which more would drive into few codes."""
+    """1000, but no more than a hundred passes: more would drive a small collection into few codes."""
     return 1000 if count is None else min(1000, max(300, 100 * count // 128))
 
 
