@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pts3h import UserError
-from pts3h.files import cache_folder, explain_os_errors, write_atomic, write_json, write_text
+from pts3h.files import cache_folder, explain_os_errors, write_array, write_atomic, write_json, write_text
 
 
 def test_written_and_replaced(tmp_path):
@@ -84,6 +84,20 @@ def test_a_full_disk_is_named_and_leaves_the_old_file(tmp_path, monkeypatch):
     with pytest.raises(UserError, match=r"codes\.npy: the disk is full"):
         write_atomic(tmp_path / "codes.npy", lambda file: np.save(file, np.ones(5)))
     assert (tmp_path / "codes.npy").read_text() == "old" and len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize("array", [np.arange(6.0).reshape(2, 3).T, np.zeros((0, 4), np.uint8), np.array(3)])
+def test_arrays(tmp_path, array):
+    write_array(tmp_path / "a.npy", array)
+    loaded = np.load(tmp_path / "a.npy", allow_pickle=False)
+    np.testing.assert_array_equal(loaded, array)
+    assert loaded.dtype == array.dtype
+
+
+def test_an_array_too_large_for_the_disk(small_disk):
+    with pytest.raises(UserError, match=r"a\.npy: the disk is full"):
+        write_array(small_disk / "a.npy", np.zeros(100_000))
+    assert not list(small_disk.iterdir())
 
 
 def test_a_path_through_a_file(tmp_path):

@@ -177,7 +177,7 @@ def encode(
 
     from .codes import pack
     from .data.items import read_items
-    from .files import write_atomic, write_text
+    from .files import write_array, write_text
     from .hasher import Hasher
 
     ids_file = out.with_suffix(".ids.txt")
@@ -188,7 +188,7 @@ def encode(
     outputs, broken = hasher.outputs(collection, network=network)  # type: ignore[arg-type]
     good = np.setdiff1d(np.arange(len(outputs)), list(broken))
     codes = pack(outputs[good])
-    write_atomic(out, lambda file: np.save(file, codes))
+    write_array(out, codes)
     write_text(ids_file, "".join(f"{collection.ids[position]}\n" for position in good))
     if as_json:
         skipped = {collection.ids[position]: reason for position, reason in broken.items()}

@@ -7,9 +7,12 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from .errors import UserError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 @contextmanager
@@ -65,6 +68,17 @@ def write_json(path: Path | str, value: Any) -> None:
     """Write ``value`` as readable JSON, atomically."""
     text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     write_atomic(path, lambda file: file.write(text.encode()))
+
+
+def write_array(path: Path | str, array: "NDArray[Any]") -> None:
+    """Write an ``.npy`` file, atomically. numpy's own writing does not say that the disk is full."""
+    from numpy.lib import format as npy
+
+    def write(file: BinaryIO) -> None:
+        npy.write_array_header_1_0(file, npy.header_data_from_array_1_0(array))
+        file.write(array.tobytes("A"))
+
+    write_atomic(path, write)
 
 
 def write_text(path: Path | str, text: str) -> None:

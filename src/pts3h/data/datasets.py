@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import UserError
-from ..files import cache_folder, write_atomic
+from ..files import cache_folder, write_array
 from .download import download, has_digest
 from .images import ImageArray, Pixels, Positions
 from .items import Items, Labels, from_list_file
@@ -147,8 +147,8 @@ def kept(name: str, place: Path | None, get: Callable[[Path | None], Raw]) -> Ra
     pixels_file, labels_file = folder / f"{name}-pixels.npy", folder / f"{name}-labels.npy"
     if not (pixels_file.exists() and labels_file.exists()):
         pixels, labels = get(None)
-        write_atomic(pixels_file, lambda file: np.save(file, pixels))
-        write_atomic(labels_file, lambda file: np.save(file, labels))
+        write_array(pixels_file, pixels)
+        write_array(labels_file, labels)
     return (
         np.load(pixels_file, mmap_mode="r", allow_pickle=False),
         np.load(labels_file, allow_pickle=False),
