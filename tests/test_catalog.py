@@ -148,7 +148,7 @@ def test_commands(model, album, tmp_path, capsys, monkeypatch):
     assert "red/0.png" in out and "distance" in out
 
     page = tmp_path / "hits.html"
-    code, _, err = run(capsys, monkeypatch, "search", address, album / "red", "-k", 3, "--html", page)
+    code, _, _ = run(capsys, monkeypatch, "search", address, album / "red", "-k", 3, "--html", page)
     assert code == 0 and page.read_text().count("<figure>") == 10 * 4
 
     _, out, _ = run(capsys, monkeypatch, "dedup", address, "--radius", 1, "--json")
