@@ -61,16 +61,21 @@ def assert_same(run, other):
 
 
 class StopAt:
-    """Inputs that press Ctrl-C while a step is being prepared."""
+    """An objective that presses Ctrl-C in the middle of a step."""
 
-    def __init__(self, inputs, step):
-        self.inputs, self.left = inputs, step
+    def __init__(self, objective, step):
+        self.objective, self.left = objective, step
+        self.needs_teacher = objective.needs_teacher
 
-    def two_views(self, positions, seed):
+    def __call__(self, *arguments):
         self.left -= 1
         if self.left == 0:
             os.kill(os.getpid(), signal.SIGINT)
-        return self.inputs.two_views(positions, seed)
+        return self.objective(*arguments)
+
+
+def stopped_at(run, step):
+    return replace(run, objective=StopAt(run.objective, step))
 
 
 @pytest.mark.parametrize("optimizer", ["sgd", "adamw"])
@@ -80,10 +85,8 @@ def test_a_resumed_run_equals_an_uninterrupted_one_bit_for_bit(tmp_path, stop, o
     whole = make_run(**settings)
     history = train(whole)
 
-    stopped = make_run(tmp_path, **settings)
-    stopped = replace(stopped, inputs=StopAt(stopped.inputs, stop))
     with pytest.raises(Interrupted, match=f"after step {stop} of 30.*--resume"):
-        train(stopped)
+        train(stopped_at(make_run(tmp_path, **settings), stop))
     resumed = make_run(tmp_path, **settings)
     torch.manual_seed(999)  # whatever else happened in the process must not matter
     assert train(resumed, resume=True) == history
@@ -226,7 +229,7 @@ def test_equal_codes_warn():
 def test_resuming_with_other_settings_is_refused(tmp_path):
     run = make_run(tmp_path)
     with pytest.raises(Interrupted):
-        train(replace(run, inputs=StopAt(run.inputs, 3)))
+        train(stopped_at(run, 3))
     with pytest.raises(UserError, match=r"other settings \(gamma\)"):
         train(make_run(tmp_path, gamma=0.123), resume=True)
 
@@ -242,7 +245,7 @@ def test_a_corrupt_checkpoint_is_refused(tmp_path):
 def test_history_file_holds_one_record_a_step(tmp_path):
     run = make_run(tmp_path)
     with pytest.raises(Interrupted):
-        train(replace(run, inputs=StopAt(run.inputs, 7)))
+        train(stopped_at(run, 7))
     records = [json.loads(line) for line in (tmp_path / "history.jsonl").read_text().splitlines()]
     assert [record["step"] for record in records] == list(range(1, 8))
 
