@@ -24,11 +24,16 @@ def small_disk(tmp_path, monkeypatch):
         subprocess.run(mount, check=True, capture_output=True)
     except (OSError, subprocess.CalledProcessError):
 
-        def full(*_):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        def full_if_used(call):
+            def act(*arguments):
+                if any(folder.iterdir()):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                return call(*arguments)
 
-        for call in ("fsync", "posix_fallocate"):
-            monkeypatch.setattr(os, call, full)
+            return act
+
+        for name in ("fsync", "posix_fallocate"):
+            monkeypatch.setattr(os, name, full_if_used(getattr(os, name)))
         yield folder
     else:
         yield folder

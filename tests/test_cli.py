@@ -267,6 +267,9 @@ class TestMistakes:
         assert run(*fit).code == 0
         refused(*fit, says="already holds a finished model")
         refused(*fit, "--overwrite", "--bits", "0", says="bits must be")
+        for path in (here / "photos").iterdir():
+            path.write_text("no picture")
+        refused(*self.FIT, "--pairs", "pairs.csv", "--overwrite", says="none of the 60 pictures can be read")
         assert run(*fit, "--overwrite", "--seed", 1).code == 0
 
     def test_encoding(self, here, refused, run):

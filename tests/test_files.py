@@ -4,12 +4,22 @@ import errno
 import json
 import os
 import stat
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 from pts3h import UserError
-from pts3h.files import cache_folder, explain_os_errors, write_array, write_atomic, write_json, write_text
+from pts3h.files import (
+    cache_folder,
+    explain_os_errors,
+    locked,
+    write_array,
+    write_atomic,
+    write_json,
+    write_text,
+)
 
 
 def test_written_and_replaced(tmp_path):
@@ -98,6 +108,21 @@ def test_an_array_too_large_for_the_disk(small_disk):
     with pytest.raises(UserError, match=r"a\.npy: the disk is full"):
         write_array(small_disk / "a.npy", np.zeros(100_000))
     assert not list(small_disk.iterdir())
+
+
+def test_one_at_a_time(tmp_path):
+    inside, most = [], []
+
+    def work(_):
+        with locked(tmp_path / "lock"):
+            inside.append(1)
+            most.append(len(inside))
+            time.sleep(0.01)
+            inside.pop()
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(work, range(8)))
+    assert len(most) == 8 and max(most) == 1
 
 
 def test_a_path_through_a_file(tmp_path):

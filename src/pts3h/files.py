@@ -55,6 +55,21 @@ def write_atomic(path: Path | str, write: Callable[[BinaryIO], object]) -> None:
         sync_folder(path.parent)
 
 
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Let one process at a time into the block; the others wait. The lock ends with the process."""
+    try:
+        import fcntl
+    except ImportError:  # not on every system
+        yield
+        return
+    with explain_os_errors(path):
+        file = path.open("a")
+    with file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
 def sync_folder(folder: Path) -> None:
     """Make a rename inside ``folder`` survive a power cut."""
     descriptor = os.open(folder, os.O_RDONLY)

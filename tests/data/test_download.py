@@ -1,6 +1,7 @@
 """Downloads from a server on this machine, checked by digest."""
 
 import hashlib
+from contextlib import contextmanager
 
 import pytest
 
@@ -48,6 +49,22 @@ def test_no_server(address):
 def test_no_such_file(address):
     with pytest.raises(UserError, match="404"):
         download(f"{address}.gz", digest=f"sha256:{SHA256}")
+
+
+def test_a_bar_shows_how_far_it_is(tmp_path, monkeypatch):
+    counted = []
+
+    @contextmanager
+    def bar(description, total, *, unit):
+        counted.append((description, total, unit))
+        yield counted.append
+
+    monkeypatch.setattr("pts3h.progress.bar", bar)
+    content = bytes(1 << 18)
+    (tmp_path / "large.bin").write_bytes(content)
+    with serving(tmp_path) as root:
+        download(f"{root}/large.bin", digest=f"sha256:{hashlib.sha256(content).hexdigest()}")
+    assert counted == [("large.bin", 256, "KB"), 64, 64, 64, 64]
 
 
 def test_has_digest(tmp_path):

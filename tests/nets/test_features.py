@@ -1,5 +1,7 @@
 """The feature cache: computed once, resumed where it was, keyed by what shapes it."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 import torch
@@ -132,7 +134,13 @@ class TestCache:
         calls.clear()
         np.testing.assert_array_equal(frozen.cached(images, **OPTIONS).array, whole)
         assert calls == [12, 12]  # two of five batches were left
-        assert sorted(p.suffix for p in cache_folder("features").iterdir()) == [".json", ".npy"]
+        assert sorted(p.suffix for p in cache_folder("features").iterdir()) == [".json", ".lock", ".npy"]
+
+    def test_two_at_once_compute_it_once(self, frozen, images, calls, small_batches):
+        with ThreadPoolExecutor(2) as threads:
+            first, second = threads.map(lambda _: frozen.cached(images, **OPTIONS).array, range(2))
+        np.testing.assert_array_equal(first, second)
+        assert calls == [12] * 5
 
     @pytest.mark.parametrize(
         "change",
@@ -184,7 +192,7 @@ class TestFullDisk:
         many = ImageArray(np.tile(images.pixels, (10, 1, 1, 1)))  # 300 KB of features
         with pytest.raises(UserError, match="the disk is full; free some space"):
             frozen.cached(many, **OPTIONS)
-        assert calls == [] and not list((small_disk / "features").iterdir())
+        assert calls == [] and not list((small_disk / "features").glob("*.part"))
 
     def test_space_is_taken_before_the_work(self, frozen, images, calls, monkeypatch):
         """A mapped file without blocks of its own would kill the process when the disk fills up."""

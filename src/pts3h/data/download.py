@@ -1,8 +1,10 @@
 """Verified downloads into the cache."""
 
 import hashlib
+from contextlib import ExitStack
 from pathlib import Path
 
+from .. import progress
 from ..errors import UserError
 from ..files import cache_folder
 
@@ -15,13 +17,34 @@ def download(address: str, *, digest: str) -> Path:
     folder = cache_folder("downloads")
     pooch.get_logger().setLevel("ERROR")
     try:
-        fetched = pooch.retrieve(
-            address, known_hash=digest, fname=name, path=folder, downloader=pooch.HTTPDownloader(timeout=20)
-        )
+        with DownloadBar(name) as bar:
+            get = pooch.HTTPDownloader(progressbar=bar, chunk_size=1 << 16, timeout=20)
+            fetched = pooch.retrieve(address, known_hash=digest, fname=name, path=folder, downloader=get)
     except (OSError, ValueError) as error:
         reason = str(error).splitlines()[0][:120] if str(error) else type(error).__name__
         raise UserError(f"cannot download {address} ({reason})") from error
     return Path(fetched)
+
+
+class DownloadBar(ExitStack):
+    """Our progress bar with the methods that pooch calls; drawn from the first bytes on."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name, self.total = name, 0
+        self._advance: progress.Advance | None = None
+        self._full = False
+
+    def update(self, count: int) -> None:
+        """So many bytes more."""
+        if self._advance is None:
+            self._advance = self.enter_context(progress.bar(self.name, self.total // 1024, unit="KB"))
+        if not self._full:
+            self._advance(count // 1024)
+
+    def reset(self) -> None:
+        """pooch fills the bar once more at the end, which would count everything twice."""
+        self._full = True
 
 
 def has_digest(path: Path, digest: str) -> bool:

@@ -1,6 +1,7 @@
 """What is known of which pair. Labels and pair lists answer the same questions, without an n x n matrix."""
 
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -202,8 +203,7 @@ class Finder:
     def __init__(self, items: Items, folder: Path) -> None:
         self.position = {name: position for position, name in enumerate(items.ids)}
         self.folder = folder
-        paths = getattr(items.content, "paths", [])
-        self.position_of_path = {path.resolve(): position for position, path in enumerate(paths)}
+        self.paths: Sequence[Path] = getattr(items.content, "paths", [])
 
     def __call__(self, row: Sequence[str], column: int, name: str) -> int:
         """The position that ``row[column]`` names."""
@@ -216,6 +216,11 @@ class Finder:
             if (found := self.position_of_path.get(candidate.resolve())) is not None:
                 return found
         raise UserError(f"{name} names {text!r}, which is not among the {len(self.position)} items")
+
+    @cached_property
+    def position_of_path(self) -> dict[Path, int]:
+        """Made only where an id is not enough: it asks the disk about every file."""
+        return {path.resolve(): position for position, path in enumerate(self.paths)}
 
 
 def similarity(row: Sequence[str], name: str) -> int:

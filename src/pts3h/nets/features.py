@@ -23,7 +23,7 @@ from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 from .. import progress
 from ..data.images import Images, Positions
-from ..files import cache_folder, explain_os_errors, write_json
+from ..files import cache_folder, explain_os_errors, locked, write_json
 from ..views import ImageViews
 from .backbone import Backbone
 
@@ -77,8 +77,10 @@ class FrozenBackbone:
         stem = cache_folder("features") / f"{self._clean_key(images, size)}-{perturbed}"
         finished, partial, note = (stem.with_suffix(suffix) for suffix in (".npy", ".part", ".json"))
         if not finished.exists():
-            self._fill(images, size, copies, views, partial, note, show)
-            partial.rename(finished)
+            with locked(stem.with_suffix(".lock")):
+                if not finished.exists():  # another process may have made it while this one waited
+                    self._fill(images, size, copies, views, partial, note, show)
+                    partial.rename(finished)
         return read_cache(finished)
 
     def clean(self, images: Images, *, size: int, show: bool | None = None) -> Features:
