@@ -262,6 +262,11 @@ class TestMistakes:
         refused(*self.FIT, "--pairs", "pairs.csv", "--resume", says="no run to resume")
         refused("fit", "photos", "--pairs", "pairs.csv", "--out", "pairs.csv", says="pairs.csv is a file")
 
+    def test_an_output_folder_that_may_not_be_written(self, here, refused, monkeypatch):
+        Path("model").mkdir()
+        monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)
+        refused(*self.FIT, "--pairs", "pairs.csv", says="cannot write into model: choose another folder")
+
     def test_a_finished_model(self, here, refused, run):
         fit = ("fit", "vectors.npy", "--pairs", "positions.csv", "--bits", "8", "--out", "model", *QUICK)
         assert run(*fit).code == 0

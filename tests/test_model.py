@@ -2,6 +2,7 @@
 
 import json
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from safetensors.numpy import load_file, save_file
 
 import pts3h
 from pts3h import UserError
-from pts3h.model import Model
+from pts3h.model import Model, can_be_swapped
 from tests.pictures import pictures, random_pairs
 
 VECTORS = np.random.default_rng(0).normal(size=(40, 6)).astype(np.float32)
@@ -79,6 +80,21 @@ class TestSaveAndLoad:
         (tmp_path / "link").symlink_to(tmp_path / "real")
         hasher.save(tmp_path / "link")
         assert (tmp_path / "link").is_symlink() and (tmp_path / "real" / "config.json").is_file()
+
+    def test_into_a_folder_that_cannot_be_swapped(self, hasher, tmp_path, monkeypatch):
+        """Where a disk is mounted, as in containers, or next to which nothing may be written."""
+        folder = tmp_path / "model"
+        folder.mkdir()
+        (folder / "notes.txt").write_text("mine")
+        monkeypatch.setattr("pts3h.model.can_be_swapped", lambda _: False)
+        fitted(seed=1).save(folder, overwrite=True)
+        hasher.save(folder, overwrite=True)
+        assert pts3h.Hasher.load(folder).fingerprint == hasher.fingerprint
+        assert len(files(folder)) == 5 and (folder / "notes.txt").read_text() == "mine"
+
+    def test_what_can_be_swapped(self, tmp_path):
+        assert can_be_swapped(tmp_path) and can_be_swapped(tmp_path / "new")
+        assert not can_be_swapped(Path("/"))
 
     def test_the_fingerprint_is_of_what_shapes_codes(self, hasher):
         assert fitted().fingerprint == hasher.fingerprint

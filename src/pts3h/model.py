@@ -36,7 +36,7 @@ from .train import Record, write_history
 from .views import VectorViews
 
 FORMAT = 1
-FILES = ("config.json", "model.safetensors", "history.jsonl", "README.md")
+FILES = ("model.safetensors", "history.jsonl", "README.md", "config.json")
 BATCH = 512
 IMAGE_BATCH = 64
 
@@ -145,12 +145,13 @@ class Model:
         folder = Path(folder).resolve()
         if not overwrite:
             refuse_existing(folder)
-        fresh = folder.with_name(f".{folder.name}.{os.getpid()}.new")
+        beside, name = can_be_swapped(folder), f".{folder.name}.{os.getpid()}.new"
+        fresh = folder.with_name(name) if beside else folder / name
         with explain_os_errors(folder):
             fresh.mkdir(parents=True)
             try:
                 self._write(fresh)
-                swap_folders(fresh, folder)
+                (swap_folders if beside else move_files)(fresh, folder)
             finally:
                 shutil.rmtree(fresh, ignore_errors=True)
 
@@ -228,6 +229,19 @@ def refuse_existing(folder: Path) -> None:
         raise UserError(f"{folder} exists and is not empty: choose another folder, or say overwrite")
     if folder.exists() and not folder.is_dir():
         raise UserError(f"{folder} is a file: choose a folder")
+
+
+def can_be_swapped(folder: Path) -> bool:
+    """Whether another folder can take its place: not where a disk is mounted, as in containers."""
+    return not folder.is_dir() or (not folder.is_mount() and os.access(folder.parent, os.W_OK))
+
+
+def move_files(fresh: Path, folder: Path) -> None:
+    """Put the files of ``fresh`` into ``folder`` one by one; the fingerprint tells of a crash in between."""
+    for name in FILES:
+        (fresh / name).replace(folder / name)
+    (folder / CHECKPOINT).unlink(missing_ok=True)
+    sync_folder(folder)
 
 
 def swap_folders(fresh: Path, folder: Path) -> None:

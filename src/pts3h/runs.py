@@ -1,5 +1,6 @@
 """The output folder of a training run: claimed before the work, so that hours are not lost to a name."""
 
+import os
 from pathlib import Path
 
 from .checkpoints import NAME as CHECKPOINT
@@ -31,6 +32,8 @@ def claim_folder(folder: Path, *, resume: bool, overwrite: bool) -> Path:
             (folder / CHECKPOINT).unlink(missing_ok=True)
     with explain_os_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
+    if not os.access(folder, os.W_OK):
+        raise UserError(f"cannot write into {folder}: choose another folder")
     return folder
 
 
