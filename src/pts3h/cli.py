@@ -119,6 +119,7 @@ def fit(
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the unfinished run in --out.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is in --out.")] = False,
+    tensorboard: Annotated[Path | None, typer.Option(help="Folder for TensorBoard's curves.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Learn codes from items and a few known pairs (or labels)."""
@@ -134,6 +135,7 @@ def fit(
     hasher.fit(
         read_items(items, root=root), pairs=pairs, labels=labels, validation=validation,
         grid=parse_grid(grid) if grid else None, out=out, resume=resume, overwrite=overwrite,
+        tensorboard=tensorboard,
     )  # fmt: skip
     result = {
         "model": str(out), "bits": hasher.bits, "fingerprint": hasher.fingerprint,
@@ -186,6 +188,8 @@ def encode(
             raise UserError(f"{path} exists: choose another file, or replace it with --overwrite")
     hasher, collection = Hasher.load(model), read_items(items, root=root)
     outputs, broken = hasher.outputs(collection, network=network)  # type: ignore[arg-type]
+    if len(broken) == len(outputs):
+        raise UserError(f"none of the {len(broken)} pictures can be read, the first: {broken[0]}")
     good = np.setdiff1d(np.arange(len(outputs)), list(broken))
     codes = pack(outputs[good])
     write_array(out, codes)

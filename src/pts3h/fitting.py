@@ -25,6 +25,7 @@ from .preparation import (
     whole_task,
     without_broken,
 )  # fmt: skip
+from .train import Watcher
 from .validation import GRID, Trial, select
 
 
@@ -59,6 +60,7 @@ class Fitting:
         resume: go on from the folder's checkpoint.
         validation: what to choose settings by.
         show: whether to draw progress bars.
+        watch: called with each step's record.
         broken: reason by position for pictures that cannot be read.
         trials: what validation tried.
     """
@@ -71,6 +73,7 @@ class Fitting:
     resume: bool
     validation: Validation
     show: bool | None
+    watch: Watcher | None = None
     broken: dict[int, str] = field(default_factory=dict)
     trials: list[Trial] = field(default_factory=list)
 
@@ -134,7 +137,10 @@ class Fitting:
 
     def _learn(self, config: Config, task: Task, start: Any = None) -> Learned:
         self.config = config
-        return learn(task, config, folder=self.folder, resume=self.resume, start=start, show=self.show)
+        return learn(
+            task, config, folder=self.folder, resume=self.resume, start=start, watch=self.watch,
+            show=self.show,
+        )  # fmt: skip
 
     def _summary(self) -> dict[str, Any]:
         facts: dict[str, Any] = {"items": len(self.items), "labelled_items": len(self.known.labelled)}

@@ -15,6 +15,7 @@ from .fitting import Fitting, Validation
 from .model import Model, load_model
 from .preparation import read_supervision
 from .runs import claim_folder, is_unfinished
+from .tensorboard import watcher
 from .train import Record
 from .validation import Trial
 
@@ -54,6 +55,7 @@ class Hasher:
         out: Path | str | None = None,
         resume: bool = False,
         overwrite: bool = False,
+        tensorboard: Path | str | None = None,
         progress: bool | None = None,
     ) -> "Hasher":
         """Learn from items of which a few pairs are known.
@@ -70,6 +72,7 @@ class Hasher:
             out: folder for checkpoints while training and for the model afterwards.
             resume: go on with an unfinished run in ``out``.
             overwrite: replace what is in ``out``.
+            tensorboard: folder for TensorBoard's event files, written while training.
             progress: draw bars; None asks whether standard error is a terminal.
         """
         items = read_items(items)
@@ -78,11 +81,13 @@ class Hasher:
         config = self.config.resolved(images=images is not None, side=side, count=len(items))
         known = read_supervision(items, pairs, labels)
         folder = None if out is None else claim_folder(Path(out), resume=resume, overwrite=overwrite)
-        fitting = Fitting(
-            config, items, known, unlabelled, folder, resume and folder is not None and is_unfinished(folder),
-            Validation(validation, grid), progress,
-        )  # fmt: skip
-        self._model = fitting.model()
+        with watcher(tensorboard) as watch:
+            fitting = Fitting(
+                config, items, known, unlabelled, folder,
+                resume and folder is not None and is_unfinished(folder),
+                Validation(validation, grid), progress, watch,
+            )  # fmt: skip
+            self._model = fitting.model()
         self.config, self.trials = self._model.config, fitting.trials
         self.skipped = {items.ids[position]: reason for position, reason in sorted(fitting.broken.items())}
         if folder is not None:

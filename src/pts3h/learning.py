@@ -15,7 +15,7 @@ from .inputs import Inputs, VectorInputs
 from .losses.pairwise import pairwise_loss
 from .methods.pts3h import PTS3H
 from .nets.hashing import HashNetwork, Teacher
-from .train import Record, Run, train
+from .train import Record, Run, Watcher, train
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,8 @@ class Learned:
 
 def learn(
     task: Task, config: Config, *, folder: Path | None = None, resume: bool = False,
-    start: HashNetwork | None = None, name: str = "training", show: bool | None = None,
+    start: HashNetwork | None = None, watch: Watcher | None = None, name: str = "training",
+    show: bool | None = None,
 ) -> Learned:  # fmt: skip
     """Train on a task.
 
@@ -56,6 +57,7 @@ def learn(
         folder: for checkpoint and history.
         resume: go on from the folder's checkpoint.
         start: a trained head to begin from.
+        watch: called with each step's record.
         name: for the progress bar.
         show: whether to draw a progress bar.
     """
@@ -75,7 +77,7 @@ def learn(
     student, network = student.to(device), network.to(device)
     run = Run(
         student, Teacher(student, network), task.inputs, batches, objective, config,
-        steps=count_steps(config, batches), folder=folder, name=name,
+        steps=count_steps(config, batches), folder=folder, name=name, watch=watch,
     )  # fmt: skip
     history = train(run, resume=resume, show=show)
     return Learned(student.eval().cpu(), network.eval().cpu(), history)

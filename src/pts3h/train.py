@@ -10,7 +10,7 @@ import signal
 import threading
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -35,6 +35,7 @@ CHECK_EVERY = 50  # steps between two looks for a collapse
 CHECKPOINT_SECONDS = 60.0
 
 Record = dict[str, float]
+Watcher = Callable[[Record], None]
 
 
 class Interrupted(UserError):
@@ -63,6 +64,7 @@ class Run:
         steps: how many.
         folder: where checkpoint and history go; None keeps nothing on disk.
         name: what the progress bar says.
+        watch: called with each step's record.
     """
 
     student: HashNetwork
@@ -74,6 +76,7 @@ class Run:
     steps: int
     folder: Path | None = None
     name: str = "training"
+    watch: Watcher | None = None
 
 
 def train(run: Run, *, resume: bool = False, show: bool | None = None) -> list[Record]:
@@ -124,6 +127,8 @@ def train(run: Run, *, resume: bool = False, show: bool | None = None) -> list[R
             }
             check_finite(record, config)
             history.append(record)
+            if run.watch is not None:
+                run.watch(record)
             advance(1)
             if step % CHECK_EVERY == 0 and step > warmup and not collapsed:
                 collapsed = warn_of_collapse(outputs.detach(), step, config)
