@@ -169,6 +169,15 @@ class TestBrokenPictures:
         done = run("fit", "photos", "--pairs", "pairs.csv", "--bits", 8, "--out", "model", *QUICK)
         assert done.code == 2 and "none of the 60 pictures can be read" in done.err
 
+    def test_all_that_are_to_be_coded(self, here, run, kinds):
+        settings = ["--bits", 8, "--out", "model", "--backbone", "small", "--set", "freeze=true", *QUICK]
+        assert run("fit", "photos", "--pairs", "pairs.csv", *settings).code == 0
+        for path in (here / "photos").iterdir():
+            path.write_text("no picture")
+        done = run("encode", "model", "photos", "--out", "codes.npy")
+        assert done.code == 2 and "none of the 60 pictures can be read, the first: photos/00.png" in done.err
+        assert not Path("codes.npy").exists()
+
 
 class TestMistakes:
     """One clear line, exit code 2, no traceback, and nothing is changed."""

@@ -118,6 +118,10 @@ class TestByData:
     def test_nets_with_layers_of_their_own_need_no_hidden_one(self, backbone):
         assert Config(backbone=backbone).resolved(images=True, side=32).hidden == 0
 
-    def test_pictures_need_pixels(self):
-        with pytest.raises(UserError, match="image_size"):
-            Config(image_size=0).resolved(images=True, side=32)
+    @pytest.mark.parametrize(
+        ("backbone", "size"), [("small", 8), ("efficientnet-lite0", 8), ("alexnet", 63), ("vgg16", 32)]
+    )
+    def test_pictures_need_pixels(self, backbone, size):
+        assert Config(backbone=backbone, image_size=size).resolved(images=True, side=32).image_size == size
+        with pytest.raises(UserError, match=f"image_size must be at least {size} for {backbone}"):
+            Config(backbone=backbone, image_size=size - 1).resolved(images=True, side=32)

@@ -20,6 +20,9 @@ LOSS_DEFAULTS: dict[str, dict[str, float]] = {
     "ksh": {"omega": 0.6, "gamma": 0.5, "eta": 0.004, "learning_rate": 0.1},
 }
 
+# pixels a side that networks with much pooling need
+SMALLEST = {"alexnet": 63, "vgg16": 32}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Config:
@@ -147,8 +150,9 @@ class Config:
         chosen = {name: value for name, value in defaults.items() if getattr(self, name) is None}
         optimizer = ("adamw" if fine_tuning else "sgd") if self.optimizer == "auto" else self.optimizer
         resolved = replace(self, backbone=backbone, optimizer=optimizer, **chosen)
-        if images and (resolved.image_size or 0) < 8:
-            raise UserError(f"image_size must be at least 8 pixels, got {resolved.image_size}")
+        smallest = SMALLEST.get(backbone, 8)
+        if images and (resolved.image_size or 0) < smallest:
+            raise UserError(f"image_size must be at least {smallest} for {backbone}, got {self.image_size}")
         return resolved
 
     def for_frozen_head(self) -> "Config":

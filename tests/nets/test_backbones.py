@@ -5,6 +5,7 @@ import torch
 from safetensors.torch import save_file
 
 from pts3h import UserError
+from pts3h.config import SMALLEST
 from pts3h.nets import BACKBONES, build_backbone
 from pts3h.nets.alexnet import AlexNet
 from pts3h.nets.backbone import Backbone
@@ -35,6 +36,15 @@ def test_names_and_shapes_are_torchvisions(make, table):
     expected |= {f"{name}.bias": shape[:1] for name, shape in table.items()}
     assert {name: tuple(value.shape) for name, value in net.state_dict().items()} == expected
     assert features.shape == (2, 4096) and net.width == 4096
+
+
+@pytest.mark.parametrize(("make", "name"), [(AlexNet, "alexnet"), (VGG16, "vgg16")])
+def test_the_smallest_pictures(make, name):
+    with torch.device("meta"):
+        net = make().eval()
+        assert net(torch.empty(1, 3, SMALLEST[name], SMALLEST[name])).shape == (1, 4096)
+        with pytest.raises(RuntimeError, match="too small"):
+            net(torch.empty(1, 3, SMALLEST[name] - 1, SMALLEST[name] - 1))
 
 
 def test_layers_stand_where_torchvision_has_them():

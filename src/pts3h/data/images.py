@@ -63,7 +63,7 @@ class ImageFiles:
                 broken[place] = str(error)
 
         list(self._threads.map(decode, range(len(positions))))
-        return Loaded(pixels, broken)
+        return Loaded(pixels, dict(sorted(broken.items())))
 
     def typical_side(self) -> int:
         """Median short side of a sample of the pictures."""
