@@ -31,7 +31,7 @@ def test_a_hasher_has_these():
     [
         (
             "Hasher.fit",
-            "pairs labels unlabelled validation grid out resume overwrite progress",
+            "pairs labels unlabelled validation grid out resume overwrite tensorboard progress",
         ),
         ("Hasher.encode", "network progress"),
         ("Hasher.save", "overwrite"),
