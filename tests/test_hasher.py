@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 import pts3h
-from pts3h import Hasher, UserError, evaluate
+from pts3h import Hasher, UserError, evaluate, inputs
 from pts3h.preparation import SkippedWarning
 
 FAST = {"bits": 16, "steps": 120, "hidden": 32, "labelled_per_batch": 16, "unlabelled_per_batch": 32}
@@ -142,20 +142,22 @@ def test_validation_with_pairs(blobs):
     assert hasher.config.eta == 0.004
 
 
-def test_out_keeps_a_stopped_run_and_resume_finishes_it(blobs, tmp_path, monkeypatch):
-    vectors, classes = blobs
-    whole = Hasher(**FAST).fit(vectors, labels=few(classes))
-    from pts3h import inputs
+def press_ctrl_c(monkeypatch, call):
+    """Send SIGINT when views are made for the so-manieth time."""
+    original, calls = inputs.VectorInputs.two_views, iter(range(10**6))
 
-    original = inputs.VectorInputs.two_views
-    calls = iter(range(1000))
-
-    def press_ctrl_c(self, positions, seed):
-        if next(calls) == 50:
+    def two_views(self, positions, seed):
+        if next(calls) == call:
             os.kill(os.getpid(), signal.SIGINT)
         return original(self, positions, seed)
 
-    monkeypatch.setattr(inputs.VectorInputs, "two_views", press_ctrl_c)
+    monkeypatch.setattr(inputs.VectorInputs, "two_views", two_views)
+
+
+def test_out_keeps_a_stopped_run_and_resume_finishes_it(blobs, tmp_path, monkeypatch):
+    vectors, classes = blobs
+    whole = Hasher(**FAST).fit(vectors, labels=few(classes))
+    press_ctrl_c(monkeypatch, 50)
     out = tmp_path / "model"
     with pytest.raises(UserError, match="--resume"):
         Hasher(**FAST).fit(vectors, labels=few(classes), out=out)
@@ -167,6 +169,17 @@ def test_out_keeps_a_stopped_run_and_resume_finishes_it(blobs, tmp_path, monkeyp
     assert not (out / "checkpoint.safetensors").exists()
     with pytest.raises(UserError, match="finished model"):
         Hasher(**FAST).fit(vectors, labels=few(classes), out=out)
+
+
+def test_a_resumed_run_keeps_the_settings_that_were_chosen(blobs, tmp_path, monkeypatch):
+    vectors, classes = blobs
+    arguments = {"labels": few(classes), "validation": 0.2, "grid": {"eta": [0.1, 0.004]}}
+    whole = Hasher(**FAST).fit(vectors, **arguments)
+    press_ctrl_c(monkeypatch, 2 * FAST["steps"] + 60)  # after both trials
+    with pytest.raises(UserError, match="--resume"):
+        Hasher(**FAST).fit(vectors, **arguments, out=tmp_path)
+    resumed = Hasher(**FAST).fit(vectors, **arguments, out=tmp_path, resume=True)
+    assert resumed.config.eta == whole.config.eta and resumed.fingerprint == whole.fingerprint
 
 
 @pytest.fixture(scope="module")
@@ -265,6 +278,13 @@ def test_settings_that_do_not_exist():
         Hasher(bits=0)
     with pytest.raises(UserError, match="not trained"):
         Hasher().encode(np.zeros((1, 2)))
+
+
+def test_a_device_that_is_not_there(blobs):
+    with pytest.raises(UserError, match="there is no device 'abacus'"):
+        Hasher(**FAST, device="abacus").fit(blobs[0], labels=few(blobs[1]))
+    with pytest.raises(UserError, match="there is no device 'xla'"):
+        Hasher(**FAST, device="xla").fit(blobs[0], labels=few(blobs[1]))
 
 
 def test_wrong_items_for_a_model(blobs, pictures):

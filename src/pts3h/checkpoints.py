@@ -3,6 +3,7 @@
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -40,19 +41,29 @@ def save_checkpoint(folder: Path, state: Checkpoint) -> None:
     write_atomic(folder / NAME, lambda file: file.write(content))
 
 
-def load_checkpoint(
-    folder: Path, student: nn.Module, teacher: nn.Module, optimizer: torch.optim.Optimizer, config: Config
-) -> int:
-    """Put the stored state into the networks and the optimiser; return the step it stands at."""
+def read_checkpoint(folder: Path) -> tuple[dict[str, str], dict[str, Tensor]]:
+    """The metadata and the tensors of a folder's checkpoint."""
     path = folder / NAME
     if not path.is_file():
         raise UserError(f"{folder} holds no checkpoint to resume from")
     try:
         with safe_open(path, framework="pt") as file:
-            metadata = file.metadata()
-            tensors: dict[str, Tensor] = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            return file.metadata(), {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, OSError) as error:
         raise UserError(f"{path} cannot be read ({error}): start anew with --overwrite") from error
+
+
+def stored_settings(folder: Path) -> dict[str, Any]:
+    """The settings of the run whose checkpoint lies in ``folder``."""
+    settings: dict[str, Any] = json.loads(read_checkpoint(folder)[0]["config"])
+    return settings
+
+
+def load_checkpoint(
+    folder: Path, student: nn.Module, teacher: nn.Module, optimizer: torch.optim.Optimizer, config: Config
+) -> int:
+    """Put the stored state into the networks and the optimiser; return the step it stands at."""
+    metadata, tensors = read_checkpoint(folder)
     stored = json.loads(metadata["config"])
     if changed := sorted(name for name, value in config.to_json().items() if stored.get(name) != value):
         raise UserError(

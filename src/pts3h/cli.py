@@ -8,7 +8,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from . import cli_search
+from . import __version__, cli_search
 from .errors import UserError
 
 app = typer.Typer(
@@ -27,7 +27,7 @@ def main() -> None:
     try:
         code = app(sys.argv[1:] or ["--help"], standalone_mode=False)
     except UserError as error:
-        fail(str(error))
+        fail(str(error), code=error.exit_code)
     except OSError as error:
         if error.filename is None and error.strerror is None:
             raise
@@ -55,6 +55,22 @@ def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
 def say(text: str) -> None:
     """A line for people, on standard error so that standard output stays clean for data."""
     print(text, file=sys.stderr)
+
+
+def show_version(wanted: bool) -> None:
+    """Print the version and stop."""
+    if wanted:
+        print(f"pts3h {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=show_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Learn short binary codes from a few known pairs, and search with them."""
 
 
 @app.command(epilog="Example: pts3h fit photos/ --pairs pairs.csv --bits 64 --out model/")

@@ -9,7 +9,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from .evaluation import evaluate
 from .files import write_atomic, write_json, write_text
 from .gallery import Row, gallery_png, page
 from .runs import claim_folder
+
+if TYPE_CHECKING:
+    from .hasher import Hasher
 
 FALLBACKS = ("cifar10", "fashion-mnist", "digits")
 METHODS: dict[str, dict[str, Any]] = {
@@ -68,12 +71,12 @@ def run_demo(
         Cell(name, images, bits, method, count, seed)
         for count in label_counts for seed in range(seeds) for method in METHODS
     ]  # fmt: skip
-    results = run_cells(cells)
+    best = max(label_counts)
+    keeper = Cell(name, images, bits, "PTS3H", best, 0)
+    results = run_cells(cells, keep={keeper: out / "model"})
     header, table = summarise(results, label_counts)
     print_table(header, table)
-    best = max(label_counts)
     write_gallery(out, data, results, best, header, table)
-    train_keeper(Cell(name, images, bits, "PTS3H", best, 0), out / "model")
     write_json(
         out / "results.json",
         [{**vars(r.cell), "map": r.map, "precision_within_2": r.precision} for r in results],
@@ -112,7 +115,7 @@ def compute_features(data: Dataset, bits: int) -> None:
     compute(pictures, load_backbone(config), config, show=None)
 
 
-def run_cells(cells: list[Cell]) -> list[Result]:
+def run_cells(cells: list[Cell], keep: dict[Cell, Path]) -> list[Result]:
     """Run the cells, one core each: on matrices this small two cores gain little, two runs gain all."""
     workers = min(os.cpu_count() or 1, len(cells), 8)
     context = multiprocessing.get_context("spawn")
@@ -120,19 +123,23 @@ def run_cells(cells: list[Cell]) -> list[Result]:
         "runs", len(cells), unit="runs"
     ) as advance:  # fmt: skip
         results = []
-        for result in pool.map(run_cell, cells):
+        for result in pool.map(run_cell, cells, map(keep.get, cells)):
             results.append(result)
             advance(1)
     return results
 
 
-def run_cell(cell: Cell) -> Result:
-    """Train and measure one cell."""
+def run_cell(cell: Cell, folder: Path | None) -> Result:
+    """Train and measure one cell; keep its model, with the split, where a folder is named."""
     import torch
 
     torch.set_num_threads(1)
     data, split = sampled(cell.dataset, cell.images), split_of(cell)
-    codes = fit_cell(cell, data, split).encode(data.items, progress=False)
+    hasher = fit_cell(cell, data, split)
+    if folder is not None:
+        hasher.save(folder, overwrite=True)
+        split.save(folder / "split.json")
+    codes = hasher.encode(data.items, progress=False)
     labels = data.labels[split.queries], data.labels[split.database]
     report = evaluate(codes[split.queries], codes[split.database], labels=labels, bits=cell.bits)
     return Result(cell, report.map, report.precision_within(2), codes)
@@ -145,7 +152,7 @@ def split_of(cell: Cell) -> Split:
     return few_labels(data.labels, drawn, cell.labels)
 
 
-def fit_cell(cell: Cell, data: Dataset, split: Split, **options: Any) -> Any:
+def fit_cell(cell: Cell, data: Dataset, split: Split) -> "Hasher":
     """A hasher trained on a cell. The queries take no part, neither labelled nor unlabelled."""
     from .hasher import Hasher
 
@@ -153,14 +160,7 @@ def fit_cell(cell: Cell, data: Dataset, split: Split, **options: Any) -> Any:
     hidden[split.labelled] = data.labels[split.labelled]
     hasher = Hasher(bits=cell.bits, seed=cell.seed, **METHODS[cell.method])
     # the feature cache is shared by all seeds: only splits, batches and weights differ
-    return hasher.fit(data.items, labels=hidden, unlabelled=split.database, progress=False, **options)
-
-
-def train_keeper(cell: Cell, folder: Path) -> None:
-    """The model that the demo leaves, with its split."""
-    data, split = sampled(cell.dataset, cell.images), split_of(cell)
-    fit_cell(cell, data, split).save(folder, overwrite=True)
-    split.save(folder / "split.json")
+    return hasher.fit(data.items, labels=hidden, unlabelled=split.database, progress=False)
 
 
 def summarise(results: list[Result], label_counts: Sequence[int]) -> tuple[list[str], list[list[str]]]:

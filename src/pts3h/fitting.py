@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .checkpoints import stored_settings
 from .config import Config
 from .data.images import Images
 from .data.items import Items
@@ -108,7 +109,7 @@ class Fitting:
         else:
             self._set_aside(find_broken(images, self.config.image_size or 0))
         task = self._task(partial(whole_task, images, backbone))
-        if not self.config.warm_start:
+        if start is None:
             self.config = self._choose(task, self.config)
         return self._learn(self.config, task, start)
 
@@ -131,8 +132,12 @@ class Fitting:
         """The settings, tuned on held-out labelled items where that is wanted."""
         if not self.validation.wanted:
             return config
+        grid = self.validation.grid or GRID
+        if self.resume and self.folder is not None:  # they were chosen before the run that is resumed
+            stored = stored_settings(self.folder)
+            return config.with_settings({name: stored[name] for name in grid})
         share = 0.1 if self.validation.share is None else self.validation.share
-        chosen, self.trials = select(task, config, self.validation.grid or GRID, share=share, show=self.show)
+        chosen, self.trials = select(task, config, grid, share=share, show=self.show)
         return chosen
 
     def _learn(self, config: Config, task: Task, start: Any = None) -> Learned:

@@ -104,6 +104,8 @@ def count_steps(config: Config, batches: Batches) -> int:
 def pick_device(name: str) -> torch.device:
     """The device to train on."""
     try:
-        return torch.device(name if name != "auto" else "cuda" if torch.cuda.is_available() else "cpu")
-    except RuntimeError as error:
-        raise UserError(f"there is no device {name!r} ({str(error).splitlines()[0]})") from error
+        device = torch.device(name if name != "auto" else "cuda" if torch.cuda.is_available() else "cpu")
+        torch.empty(0, device=device)  # a device can have a name and not be there
+    except (RuntimeError, AssertionError) as error:
+        raise UserError(f"there is no device {name!r} here ({str(error).splitlines()[0]})") from error
+    return device

@@ -41,6 +41,8 @@ Watcher = Callable[[Record], None]
 class Interrupted(UserError):
     """Training was stopped by the user; a checkpoint is saved where a folder was given."""
 
+    exit_code = 130  # as every program that Ctrl-C stops
+
 
 class Diverged(UserError):
     """The loss became NaN or infinite."""

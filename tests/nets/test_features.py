@@ -99,10 +99,10 @@ class TestCache:
 
     def test_the_second_time_nothing_is_computed(self, frozen, images, calls):
         first = frozen.cached(images, **OPTIONS)
-        assert calls == [60]
+        assert calls == [20] * 3  # the pictures and two copies of each
         again = frozen.cached(images, **OPTIONS)
         clean = frozen.clean(images, size=16)
-        assert calls == [60]
+        assert len(calls) == 3
         np.testing.assert_array_equal(again.array, first.array)
         np.testing.assert_array_equal(clean.array, first.array)
         assert isinstance(again.array, np.memmap)
@@ -113,7 +113,7 @@ class TestCache:
         np.testing.assert_allclose(
             fresh[:, 0], frozen.cached(images, **OPTIONS).array[:, 0], atol=2e-3, rtol=2e-3
         )
-        assert calls == [20, 60]
+        assert calls == [20] * 4
 
     def test_a_stopped_run_goes_on_to_the_identical_array(
         self, frozen, images, calls, small_batches, monkeypatch, tmp_path
@@ -123,7 +123,7 @@ class TestCache:
         run = FrozenBackbone.__call__
 
         def stopped(self, x):
-            if len(calls) == 5 + 3:
+            if len(calls) == 3 * (5 + 3):
                 raise KeyboardInterrupt
             return run(self, x)
 
@@ -133,14 +133,14 @@ class TestCache:
                 frozen.cached(images, **OPTIONS)
         calls.clear()
         np.testing.assert_array_equal(frozen.cached(images, **OPTIONS).array, whole)
-        assert calls == [12, 12]  # two of five batches were left
+        assert calls == [4] * 3 * 2  # two of five batches were left
         assert sorted(p.suffix for p in cache_folder("features").iterdir()) == [".json", ".lock", ".npy"]
 
     def test_two_at_once_compute_it_once(self, frozen, images, calls, small_batches):
         with ThreadPoolExecutor(2) as threads:
             first, second = threads.map(lambda _: frozen.cached(images, **OPTIONS).array, range(2))
         np.testing.assert_array_equal(first, second)
-        assert calls == [12] * 5
+        assert calls == [4] * 3 * 5
 
     @pytest.mark.parametrize(
         "change",
@@ -154,13 +154,15 @@ class TestCache:
     )
     def test_what_shapes_the_features_is_part_of_the_key(self, frozen, images, calls, change):
         frozen.cached(images, **OPTIONS)
+        calls.clear()
         frozen.cached(**({"images": images} | OPTIONS | change))
-        assert len(calls) == 2
+        assert calls
 
     def test_so_are_the_weights(self, frozen, images, calls):
         frozen.cached(images, **OPTIONS)
+        calls.clear()
         FrozenBackbone(trained_looking(SmallConv()), name="small").cached(images, **OPTIONS)
-        assert len(calls) == 2
+        assert calls
 
     def test_a_changed_file_is_seen(self, frozen, tmp_path, calls):
         write_pictures(tmp_path, 3)

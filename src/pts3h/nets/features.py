@@ -135,10 +135,9 @@ class FrozenBackbone:
     ) -> tuple[NDArray[np.float16], dict[int, str]]:  # fmt: skip
         loaded = images.load(positions, size)
         clean = torch.from_numpy(loaded.pixels).float().div_(255)
-        stacked = torch.cat([clean, *(views(clean, generator) for _ in range(copies))])
-        features = (
-            self(stacked).half().view(1 + copies, len(positions), self.width).transpose(0, 1).contiguous()
-        )
+        # one copy at a time: with all at once the activations leave the cache, at half the speed
+        versions = [self(clean), *(self(views(clean, generator)) for _ in range(copies))]
+        features = torch.stack(versions, dim=1).half()
         features[list(loaded.broken)] = 0
         return features.cpu().numpy(), loaded.broken
 
