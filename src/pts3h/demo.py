@@ -76,7 +76,7 @@ def run_demo(
     results = run_cells(cells, keep={keeper: out / "model"})
     header, table = summarise(results, label_counts)
     print_table(header, table)
-    write_gallery(out, data, results, best, header, table)
+    write_gallery(out, data, results, min(label_counts), header, table)
     write_json(
         out / "results.json",
         [{**vars(r.cell), "map": r.map, "precision_within_2": r.precision} for r in results],
