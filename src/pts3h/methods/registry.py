@@ -1,0 +1,63 @@
+"""Every system by name, and where it is made. Imports nothing heavy: listing names must be quick."""
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from importlib import import_module
+from typing import TYPE_CHECKING, Literal
+
+from ..errors import UserError
+
+if TYPE_CHECKING:
+    from ..config import Config
+    from .method import Method
+
+Kind = Literal["semi-supervised", "supervised", "unsupervised"]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Where a system is made and what it is compared with.
+
+    Attributes:
+        module: below ``pts3h.methods``; has ``make(name, config)``, which returns a Method.
+        kind: which part of the paper's table it stands in.
+        label: what tables print.
+        base: the supervised system that it extends, if any: significance is tested against it.
+    """
+
+    module: str
+    kind: Kind
+    label: str
+    base: str | None = None
+
+
+METHODS: dict[str, Entry] = {
+    "splh": Entry("shallow", "semi-supervised", "SPLH"),
+    "ksh-kernel": Entry("shallow", "supervised", "KSH (kernel)"),
+    "fasth": Entry("shallow", "supervised", "FastH"),
+    "itq": Entry("shallow", "unsupervised", "ITQ"),
+    "sh": Entry("shallow", "unsupervised", "SH"),
+    "lsh": Entry("shallow", "unsupervised", "LSH"),
+}
+
+
+def check_method(name: str) -> str:
+    """Return ``name`` if there is such a method, else raise with the nearest that exists."""
+    if name not in METHODS:
+        near = get_close_matches(name, METHODS, n=1, cutoff=0.5)
+        hint = f": did you mean {near[0]}?" if near else "; see pts3h bench --list"
+        raise UserError(f"there is no method {name!r}{hint}")
+    return name
+
+
+def make_method(name: str, config: "Config") -> "Method":
+    """A method by name.
+
+    Args:
+        name: one of METHODS.
+        config: settings for the methods that train a network, resolved for the items; bits and seed are
+            given to ``fit``.
+    """
+    entry = METHODS[check_method(name)]
+    method: Method = import_module(f"{__package__}.{entry.module}").make(name, config)
+    return method
