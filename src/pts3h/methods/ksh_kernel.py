@@ -1,4 +1,4 @@
-"""KSH, supervised hashing with kernels (Liu et al. 2012): greedily, on what earlier bits left of the pairs."""
+"""KSH, supervised hashing with kernels (Liu et al. 2012): each bit on what earlier ones left of the pairs."""
 
 from dataclasses import dataclass
 

@@ -1,14 +1,14 @@
 """Every system by name, and where it is made. Imports nothing heavy: listing names must be quick."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib import import_module
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import UserError
 
 if TYPE_CHECKING:
-    from ..config import Config
     from .method import Method
 
 Kind = Literal["semi-supervised", "supervised", "unsupervised"]
@@ -19,7 +19,7 @@ class Entry:
     """Where a system is made and what it is compared with.
 
     Attributes:
-        module: below ``pts3h.methods``; has ``make(name, config)``, which returns a Method.
+        module: below ``pts3h.methods``; has ``make(name, settings)``, which returns a Method.
         kind: which part of the paper's table it stands in.
         label: what tables print.
         base: the supervised system that it extends, if any: significance is tested against it.
@@ -50,14 +50,14 @@ def check_method(name: str) -> str:
     return name
 
 
-def make_method(name: str, config: "Config") -> "Method":
+def make_method(name: str, settings: Mapping[str, Any]) -> "Method":
     """A method by name.
 
     Args:
         name: one of METHODS.
-        config: settings for the methods that train a network, resolved for the items; bits and seed are
-            given to ``fit``.
+        settings: of :class:`pts3h.config.Config`, for the methods that train a network; what is not named
+            is for the method to choose, and bits and seed are given to ``fit``.
     """
     entry = METHODS[check_method(name)]
-    method: Method = import_module(f"{__package__}.{entry.module}").make(name, config)
+    method: Method = import_module(f"{__package__}.{entry.module}").make(name, settings)
     return method

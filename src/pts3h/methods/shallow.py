@@ -1,14 +1,14 @@
 """The systems that learn from plain vectors, without a network: KSH, FastH, SPLH, ITQ, SH and LSH."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
 from ..codes import check_bits
-from ..config import Config
 from ..errors import UserError
 from .fasth import learn_fasth
 from .itq import learn_itq
@@ -60,6 +60,6 @@ class Shallow:
         return Encoder(outputs)
 
 
-def make(name: str, config: Config) -> Shallow:
+def make(name: str, settings: Mapping[str, Any]) -> Shallow:
     """A shallow system by name; it has no settings beyond code length and seed."""
     return Shallow(name)
