@@ -1,4 +1,4 @@
-"""Systems that are a network trained by the one loop: they differ by their objective and its settings alone."""
+"""Systems that are a network trained by the one loop: they differ by objective and settings alone."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -41,6 +41,10 @@ class DeepMethod:
     def with_settings(self, **settings: Any) -> "DeepMethod":
         """The same system with other settings, such as ``omega=0.3`` or ``steps=500``."""
         return replace(self, settings={**self.settings, **settings})
+
+    def called(self, name: str, *, network: Network = "teacher", **settings: Any) -> "DeepMethod":
+        """A variant with a name of its own."""
+        return replace(self.with_settings(**settings), name=name, network=network)
 
     def fit(self, problem: Problem, *, bits: int, seed: int = 0, show: bool | None = None) -> Encoder:
         """Train the network."""
