@@ -285,8 +285,8 @@ class TestListFiles:
         part = whole.sample(6, seed=0)
         assert len(part.items) == 6
         for fixed in ("queries", "labelled"):
-            of_whole = {whole.items.ids[position] for position in getattr(whole, fixed)}
-            assert {part.items.ids[position] for position in getattr(part, fixed)} == of_whole & {*part.items.ids}
+            before, after = ({data.items.ids[p] for p in getattr(data, fixed)} for data in (whole, part))
+            assert after == before & {*part.items.ids}
 
     def test_no_folder(self):
         with pytest.raises(UserError, match="say which folder"):
