@@ -78,7 +78,7 @@ def precision_at_k(results: Sequence[Result], where: str) -> Plot:
     """Precision of the first k ranks, mean over seeds."""
     lines = [(name, runs[0]["ranks"], mean(runs, "precision_at")) for name, runs in by_method(results)]
     title = f"Precision of the first k, {where}"
-    return draw("precision-at-k", title, lines, "k", "precision", logarithmic=True)
+    return draw("precision-at-k", title, lines, "k", "precision", ticks=True, logarithmic=True)
 
 
 def precision_recall(results: Sequence[Result], where: str) -> Plot:
@@ -141,7 +141,7 @@ def draw(
     name: str, title: str, lines: Sequence[Line], x: str, y: str, *, ticks: bool = False,
     logarithmic: bool = False, markers: bool = True,
 ) -> Plot:  # fmt: skip
-    """One figure: the legend stands beside it, in the order in which the lines end."""
+    """One figure: the legend stands beside it, the highest line first."""
     figure, axes, colours = blank(len(lines))
     for number, (label, across, up) in enumerate(lines):
         axes.plot(
@@ -158,7 +158,7 @@ def draw(
     axes.set(title=title, xlabel=x, ylabel=y)
     axes.grid(alpha=0.25)
     handles, labels = axes.get_legend_handles_labels()
-    order = sorted(range(len(lines)), key=lambda place: -lines[place][2][-1])
+    order = sorted(range(len(lines)), key=lambda place: -float(np.mean(lines[place][2])))
     axes.legend(
         [handles[place] for place in order], [labels[place] for place in order], frameon=False, fontsize=8,
         loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0,

@@ -16,11 +16,13 @@ class Comparison:
 
     Attributes:
         base: name of the other system.
-        gain: mean difference of MAP.
+        base_map: its mean MAP over the seeds that both have run.
+        gain: mean difference of MAP over those seeds.
         p: of a paired t-test over seeds, two-sided; None where there are too few seeds to tell.
     """
 
     base: str
+    base_map: float
     gain: float
     p: float | None
 
@@ -90,7 +92,7 @@ def compare(base: str, runs: dict[int, Result], other: dict[int, Result]) -> Com
     if not shared:
         return None
     own, theirs = (np.array([table[seed]["map"] for seed in shared]) for table in (runs, other))
-    return Comparison(base, float((own - theirs).mean()), paired_p(own, theirs))
+    return Comparison(base, float(theirs.mean()), float((own - theirs).mean()), paired_p(own, theirs))
 
 
 def paired_p(own: np.ndarray, theirs: np.ndarray) -> float | None:

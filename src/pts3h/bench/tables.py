@@ -75,12 +75,14 @@ def significance_table(summaries: Sequence[Summary]) -> Table | None:
     rows = [
         [
             METHODS[s.method].label, METHODS[s.against.base].label, f"{s.bits}", f"{s.labels}", f"{s.seeds}",
-            f"{s.map - s.against.gain:.4f}", f"{s.map:.4f}", f"{s.against.gain:+.4f}", p_text(s.against.p),
+            f"{s.against.base_map:.4f}", f"{s.against.base_map + s.against.gain:.4f}",
+            f"{s.against.gain:+.4f}", p_text(s.against.p),
         ]
         for s in summaries if s.against is not None
     ]  # fmt: skip
-    header = ["method", "base", "bits", "labels", "seeds", "base MAP", "MAP", "gain", "p (paired t)"]
-    return Table("Gain over the base, paired over seeds", header, rows) if rows else None
+    header = ["method", "base", "bits", "labels", "seeds", "base MAP", "MAP", "gain", "p"]
+    title = "Gain over the base; p of a paired t-test over seeds, two-sided"
+    return Table(title, header, rows) if rows else None
 
 
 def time_table(summaries: Sequence[Summary]) -> Table:
@@ -146,6 +148,8 @@ def print_table(table: Table) -> None:
     from rich.table import Table as Shown
 
     shown = Shown(*table.header, title=table.title)
+    for column in shown.columns:
+        column.no_wrap = True
     for column in shown.columns[1:]:
         column.justify = "right"
     for row in table.rows:
