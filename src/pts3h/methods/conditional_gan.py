@@ -27,8 +27,9 @@ class ConditionalGAN:
     ) -> None:
         width = len(center)
         self.center, self.spread = center, spread.clamp(min=1e-6)
+        # no BatchNorm: among items of one class it would take away what the class is
         self.generator = nn.Sequential(
-            nn.Linear(NOISE + classes, HIDDEN), nn.BatchNorm1d(HIDDEN), nn.ReLU(), nn.Linear(HIDDEN, width)
+            nn.Linear(NOISE + classes, HIDDEN), nn.ReLU(), nn.Linear(HIDDEN, width)
         )
         self.body = nn.Sequential(nn.Linear(width, HIDDEN), nn.LeakyReLU(0.2), nn.Dropout(0.3))
         self.is_real, self.classifier = nn.Linear(HIDDEN, 1), Classifier(HIDDEN, classes, several=several)
@@ -63,7 +64,7 @@ class ConditionalGAN:
         generated = F.softplus(-self.is_real(fake)).mean() + self.classifier.loss(fake, targets)
         generated.backward()  # type: ignore[no-untyped-call]
         self.generating.step()
-        return float(judged), float(generated)
+        return judged.item(), generated.item()
 
     def _judge(self, vectors: Tensor) -> Tensor:
         hidden: Tensor = self.body((vectors - self.center) / self.spread)
