@@ -237,7 +237,9 @@ def evaluate(
 
 @app.command(epilog="Example: pts3h data cifar10")
 def data(
-    name: Annotated[str, typer.Argument(help="cifar10, fashion-mnist, digits, mosaic, nuswide21, imagenet100")],
+    name: Annotated[
+        str, typer.Argument(help="cifar10, fashion-mnist, digits, mosaic, nuswide21 or imagenet100.")
+    ],
     folder: Annotated[
         Path | None, typer.Option("--from", help="Where you keep the archive, or list files and images.")
     ] = None,

@@ -16,8 +16,8 @@ from .report import NOTE, read_note, summaries_of, tables_of, write_bytes
 from .tables import to_markdown
 
 LEAD = (
-    "# Results\n\nMade by `python -m pts3h.bench.results` from the cells of `pts3h bench`; nothing is written by "
-    f"hand but the remarks, and nothing stands here that was not run. {NOTE}\n"
+    "# Results\n\nMade by `python -m pts3h.bench.results` from the cells of `pts3h bench`; nothing is "
+    f"written by hand but the remarks, and nothing stands here that was not run. {NOTE}\n"
 )
 
 
