@@ -83,7 +83,7 @@ def cosine_share(outputs):
 CASES = {
     "dhn": (DHN(BITS, rounding=0.5), dhn),
     "hashnet": (HashNet(BITS, beta=1.3), lambda o, k, s: hashnet(o, k, s, 1.3)),
-    "mihash": (MIHash(BITS, bins=BINS), lambda o, k, s: mihash(soft_share(o), k, s)),
+    "mihash": (MIHash(BITS, bins=BINS, slope=1.0), lambda o, k, s: mihash(soft_share(o), k, s)),
 }
 
 
@@ -110,7 +110,7 @@ PSEUDO = {
         lambda o, k, s: balanced(k, s, lambda i, j: 2 * oracles.cosine(o, i, j) - 2),
     ),
     "mihash": (
-        MIHash(BITS, bins=BINS),
+        MIHash(BITS, bins=BINS, slope=1.0),
         lambda o, k, s: mihash(cosine_share(o), k, s),
     ),
 }
@@ -165,12 +165,13 @@ def test_mihash_falls_as_classes_separate():
     similar, known = classes[:, None] == classes[None, :], ~torch.eye(8, dtype=torch.bool)
     side = torch.where(classes == 0, 1.0, -1.0)[:, None]
     noise = torch.randn(8, BITS, generator=torch.Generator().manual_seed(0))
-    losses = [MIHash(BITS).supervised(gap * side + noise, similar, known).item() for gap in (0, 0.5, 1, 1.5)]
+    loss = MIHash(BITS, slope=1.0)
+    losses = [loss.supervised(gap * side + noise, similar, known).item() for gap in (0, 0.5, 1, 1.5)]
     assert losses == sorted(losses, reverse=True)
     outputs = (0.5 * side + noise).requires_grad_()
-    start = MIHash(BITS).supervised(outputs, similar, known)
+    start = loss.supervised(outputs, similar, known)
     (slope,) = torch.autograd.grad(start, outputs)
-    assert MIHash(BITS).supervised(outputs - 0.1 * slope, similar, known) < start
+    assert loss.supervised(outputs - 0.1 * slope, similar, known) < start
 
 
 @pytest.mark.parametrize("name", ["dhn", "hashnet", "mihash"])

@@ -16,8 +16,8 @@ def make_vectors(seed=0):
     """The classes differ in a few entries, and entries that say nothing vary more."""
     rng = np.random.default_rng(seed)
     vectors = rng.normal(size=(COUNT, WIDTH)).astype(np.float32)
-    vectors[:, :CLASSES] += 2.5 * np.eye(CLASSES, dtype=np.float32)[TRUTH]
-    vectors[:, CLASSES : 2 * CLASSES] *= 3
+    vectors[:, :CLASSES] += 3 * np.eye(CLASSES, dtype=np.float32)[TRUTH]
+    vectors[:, CLASSES : 2 * CLASSES] *= 5
     return vectors
 
 

@@ -129,7 +129,7 @@ DEEP: dict[str, DeepMethod] = {
         PTS3H["dsh"].called("pts3h-s", network="student"),
         DeepMethod("mean-teacher", mean_teacher, uses_unlabelled=True),
         DeepMethod("temp-ens", temp_ens, uses_unlabelled=True),
-        DeepMethod("vat", vat, uses_unlabelled=True),
+        DeepMethod("vat", vat, {"omega": 0.1}, uses_unlabelled=True),
         DeepMethod("sntg", sntg, uses_unlabelled=True),
         DeepMethod("ssdh", ssdh, {"omega": 0.1}, needs_labels=True, uses_unlabelled=True),
         DeepMethod("bgdh", bgdh, {"loss": "dpsh"}, uses_unlabelled=True),
