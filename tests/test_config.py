@@ -20,7 +20,7 @@ def made(**settings):
         ({"bits": 12.5}, "bits must be a whole number"),
         ({"bits": True}, "bits must be a whole number"),
         ({"bits": "64"}, "bits must be a whole number"),
-        ({"loss": "triplet"}, "loss must be one of dsh, dpsh, ksh, got 'triplet'"),
+        ({"loss": "triplet"}, "loss must be one of dsh, dpsh, ksh, dhn, hashnet, mihash, got 'triplet'"),
         ({"optimizer": "adam"}, "optimizer must be one of auto, sgd, adamw"),
         ({"pseudo": "both"}, "pseudo must be one of"),
         ({"omega": -1}, "omega must be between 0 and"),

@@ -17,6 +17,7 @@ from pts3h.errors import UserError
 from pts3h.inputs import VectorInputs
 from pts3h.learning import build_objective
 from pts3h.losses.ramps import consistency_ramp, learning_rate_factor, teacher_decay
+from pts3h.methods.objective import Objective, Step
 from pts3h.nets.hashing import HashNetwork, Teacher
 from pts3h.train import (
     CollapseWarning,
@@ -60,18 +61,21 @@ def assert_same(run, other):
         assert torch.equal(value, weights(other)[name]), name
 
 
-class StopAt:
+class StopAt(Objective):
     """An objective that presses Ctrl-C in the middle of a step."""
 
     def __init__(self, objective, step):
         self.objective, self.left = objective, step
-        self.needs_teacher = objective.needs_teacher
 
-    def __call__(self, *arguments):
+    @property
+    def needs_teacher(self):
+        return self.objective.needs_teacher
+
+    def __call__(self, step):
         self.left -= 1
         if self.left == 0:
             os.kill(os.getpid(), signal.SIGINT)
-        return self.objective(*arguments)
+        return self.objective(step)
 
 
 def stopped_at(run, step):
@@ -144,7 +148,10 @@ def test_a_step_is_what_the_algorithm_says():
         view_1, view_2 = again.inputs.two_views(batch.positions, step_seed(config.seed, step, 0))
         known, similar = torch.from_numpy(batch.known), torch.from_numpy(batch.similar)
         outputs, teacher_outputs = student(view_1), teacher(view_2)
-        terms = again.objective(outputs, teacher_outputs, known, similar, consistency_ramp(step, 1))
+        weight = consistency_ramp(step, 1)
+        terms = again.objective(
+            Step(step, weight, batch.positions, view_1, outputs, teacher_outputs, known, similar, student)
+        )
         gradients = torch.autograd.grad(terms.total, list(student.parameters()))
         rate = config.learning_rate * learning_rate_factor(step, 2, 0)
         decay = teacher_decay(step, teacher_alpha(config, 2))

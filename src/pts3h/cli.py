@@ -8,7 +8,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from . import __version__, cli_search
+from . import __version__, cli_bench, cli_search
 from .errors import UserError
 
 app = typer.Typer(
@@ -257,7 +257,9 @@ def evaluate(
 
 @app.command(epilog="Example: pts3h data cifar10")
 def data(
-    name: Annotated[str, typer.Argument(help="cifar10, fashion-mnist, digits, nuswide21 or imagenet100.")],
+    name: Annotated[
+        str, typer.Argument(help="cifar10, fashion-mnist, digits, mosaic, nuswide21 or imagenet100.")
+    ],
     folder: Annotated[
         Path | None, typer.Option("--from", help="Where you keep the archive, or list files and images.")
     ] = None,
@@ -339,3 +341,4 @@ def parse_grid(pairs: list[str]) -> dict[str, list[float]]:
 
 
 cli_search.register(app)
+cli_bench.register(app)

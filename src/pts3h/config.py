@@ -18,6 +18,9 @@ LOSS_DEFAULTS: dict[str, dict[str, float]] = {
     "dsh": {"omega": 0.6, "gamma": 0.5, "eta": 0.004, "learning_rate": 0.15},
     "dpsh": {"omega": 0.5, "gamma": 1.0, "eta": 0.05, "learning_rate": 0.02},
     "ksh": {"omega": 0.6, "gamma": 0.5, "eta": 0.004, "learning_rate": 0.1},
+    "dhn": {"omega": 0.5, "gamma": 1.0, "eta": 0.0, "learning_rate": 0.02},  # it has a rounding term itself
+    "hashnet": {"omega": 0.5, "gamma": 0.5, "eta": 0.0, "learning_rate": 0.1},
+    "mihash": {"omega": 0.5, "gamma": 0.5, "eta": 0.0, "learning_rate": 0.3},
 }
 
 # pixels a side that networks with much pooling need
@@ -31,7 +34,7 @@ class Config:
     bits: int = 64
     """Code length."""
     loss: str = "dsh"
-    """Pairwise loss: dsh, dpsh or ksh."""
+    """Pairwise loss: dsh, dpsh, ksh, dhn, hashnet or mihash."""
     seed: int = 0
     """Of everything random: the same seed and data give the same model on the same machine."""
 

@@ -12,7 +12,8 @@ from .data.images import Positions
 from .data.pairs import KnownPairs
 from .errors import UserError
 from .inputs import Inputs, VectorInputs
-from .losses.pairwise import pairwise_loss
+from .losses.by_name import pairwise_loss
+from .methods.objective import Objective
 from .methods.pts3h import PTS3H
 from .nets.hashing import HashNetwork, Teacher
 from .train import Record, Run, Watcher, train
@@ -45,15 +46,16 @@ class Learned:
 
 
 def learn(
-    task: Task, config: Config, *, folder: Path | None = None, resume: bool = False,
-    start: HashNetwork | None = None, watch: Watcher | None = None, name: str = "training",
-    show: bool | None = None,
+    task: Task, config: Config, *, objective: Objective | None = None, folder: Path | None = None,
+    resume: bool = False, start: HashNetwork | None = None, watch: Watcher | None = None,
+    name: str = "training", show: bool | None = None,
 ) -> Learned:  # fmt: skip
     """Train on a task.
 
     Args:
         task: what is learned from.
         config: resolved settings.
+        objective: what is minimised; None for what the settings ask for.
         folder: for checkpoint and history.
         resume: go on from the folder's checkpoint.
         start: a trained head to begin from.
@@ -61,10 +63,10 @@ def learn(
         name: for the progress bar.
         show: whether to draw a progress bar.
     """
-    objective = build_objective(config, task.known)
+    objective = objective or build_objective(config, task.known)
     batches = Batches(
         task.known, task.pool, labelled=config.labelled_per_batch,
-        unlabelled=config.unlabelled_per_batch if objective.needs_teacher else 0, seed=config.seed,
+        unlabelled=config.unlabelled_per_batch if objective.needs_unlabelled else 0, seed=config.seed,
     )  # fmt: skip
     with torch.random.fork_rng():
         torch.manual_seed(config.seed)
@@ -87,7 +89,7 @@ def build_objective(config: Config, known: KnownPairs) -> PTS3H:
     """The loss that the settings ask for."""
     assert config.omega is not None and config.gamma is not None and config.eta is not None
     return PTS3H(
-        pairwise_loss(config.loss, config.bits, divide=config.divide, reading=config.pseudo),
+        pairwise=pairwise_loss(config.loss, config.bits, divide=config.divide, reading=config.pseudo),
         omega=config.omega, gamma=config.gamma, eta=config.eta, consistency=config.consistency,
         similar_share=known.similar_share if config.similar_share is None else config.similar_share,
     )  # fmt: skip

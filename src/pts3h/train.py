@@ -10,7 +10,7 @@ import signal
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from . import progress
 from .checkpoints import Checkpoint, load_checkpoint, save_checkpoint
@@ -28,7 +28,7 @@ from .data.batches import Batch, Batches
 from .errors import UserError
 from .inputs import ImageInputs, Inputs
 from .losses.ramps import consistency_ramp, learning_rate_factor, teacher_decay
-from .methods.objective import Objective
+from .methods.objective import Objective, Step
 from .nets.hashing import HashNetwork, Teacher
 
 CHECK_EVERY = 50  # steps between two looks for a collapse
@@ -90,7 +90,7 @@ def train(run: Run, *, resume: bool = False, show: bool | None = None) -> list[R
         show: whether to draw a progress bar; None asks whether anybody watches.
     """
     config, device = run.config, next(run.student.parameters()).device
-    optimizer = build_optimizer(run.student, config)
+    optimizer = build_optimizer(run.student, config, run.objective.parameters())
     rates = [group["lr"] for group in optimizer.param_groups]
     ramp, warmup = round(config.ramp * run.steps), round(config.warmup * run.steps)
     alpha = teacher_alpha(config, run.steps)
@@ -109,13 +109,17 @@ def train(run: Run, *, resume: bool = False, show: bool | None = None) -> list[R
                 group["lr"] = rate * factor
             seed_dropout(step_seed(config.seed, step, 1), device)
 
-            outputs = run.student(view_1.to(device))
+            view_1 = view_1.to(device)
+            outputs = run.student(view_1)
             teacher_outputs = None
             if run.objective.needs_teacher:
                 with torch.no_grad():
                     teacher_outputs = run.teacher.network(view_2.to(device))
             known, similar = (torch.from_numpy(mask).to(device) for mask in (batch.known, batch.similar))
-            terms = run.objective(outputs, teacher_outputs, known, similar, consistency_ramp(step, ramp))
+            terms = run.objective(Step(
+                step, consistency_ramp(step, ramp), batch.positions, view_1, outputs, teacher_outputs,
+                known, similar, run.student,
+            ))  # fmt: skip
 
             optimizer.zero_grad()
             terms.total.backward()  # type: ignore[no-untyped-call]
@@ -177,11 +181,19 @@ def seed_dropout(seed: int, device: torch.device) -> None:
         torch.cuda.manual_seed(seed)
 
 
-def build_optimizer(student: HashNetwork, config: Config) -> torch.optim.Optimizer:
-    """SGD with momentum or AdamW, the backbone at a share of the head's learning rate."""
+def build_optimizer(
+    student: HashNetwork, config: Config, beside: Sequence[nn.Parameter] = ()
+) -> torch.optim.Optimizer:
+    """SGD with momentum or AdamW, the backbone at a share of the head's learning rate.
+
+    Args:
+        student: the network.
+        config: resolved settings.
+        beside: what the objective learns beside the network, at the head's rate.
+    """
     rate = config.learning_rate
     assert rate is not None, "settings are resolved before training"
-    head = [*student.trunk.parameters(), *student.hash.parameters()]
+    head = [*student.trunk.parameters(), *student.hash.parameters(), *beside]
     groups: list[dict[str, Any]] = [{"params": head, "lr": rate}]
     if student.backbone is not None:
         backbone = [weight for weight in student.backbone.parameters() if weight.requires_grad]

@@ -280,9 +280,13 @@ class TestListFiles:
         with pytest.raises(UserError, match=r"no train\.txt"):
             load_dataset("imagenet100", folder)
 
-    def test_several_classes_an_item_are_not_sampled_by_class(self, folder):
-        with pytest.raises(UserError, match="several classes an item"):
-            load_dataset("nuswide21", folder).sample(6, seed=0)
+    def test_a_part_keeps_who_is_a_query_and_who_is_labelled(self, folder):
+        whole = load_dataset("nuswide21", folder)
+        part = whole.sample(6, seed=0)
+        assert len(part.items) == 6
+        for fixed in ("queries", "labelled"):
+            before, after = ({data.items.ids[p] for p in getattr(data, fixed)} for data in (whole, part))
+            assert after == before & {*part.items.ids}
 
     def test_no_folder(self):
         with pytest.raises(UserError, match="say which folder"):

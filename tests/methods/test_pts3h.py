@@ -2,10 +2,11 @@ import numpy as np
 import pytest
 import torch
 
-from pts3h.losses.pairwise import pairwise_loss
+from pts3h.losses.by_name import pairwise_loss
 from pts3h.methods.pts3h import PTS3H, unknown_pairs
 
 from ..losses import oracles
+from .steps import make_step
 
 BITS, LABELLED, COUNT = 6, 4, 10
 
@@ -18,11 +19,16 @@ def batch():
     return outputs, teacher, known, similar
 
 
+def make_objective(**settings):
+    defaults = {"omega": 0.8, "gamma": 0.5, "eta": 0.004, "similar_share": 0.3}
+    return PTS3H(pairwise=pairwise_loss("dsh", BITS), **(defaults | settings))
+
+
 def compute(objective, batch, weight=0.5):
     outputs, teacher, known, similar = (torch.from_numpy(array) for array in batch)
     outputs.requires_grad_()
     teacher.requires_grad_()
-    terms = objective(outputs, teacher, known, similar, weight)
+    terms = objective(make_step(outputs, known, similar, teacher=teacher, weight=weight))
     terms.total.backward()
     assert teacher.grad is None
     return terms, outputs.grad.numpy()
@@ -44,7 +50,7 @@ def oracle(outputs, teacher, known, similar, *, omega, gamma, eta, rho, consiste
 @pytest.mark.parametrize("consistency", [True, False])
 @pytest.mark.parametrize("gamma", [0.0, 0.5])
 def test_whole_loss_and_gradient(batch, gamma, consistency):
-    objective = PTS3H(pairwise_loss("dsh", BITS), 0.8, gamma, 0.004, 0.3, consistency)
+    objective = make_objective(omega=0.8, gamma=gamma, consistency=consistency)
     terms, gradient = compute(objective, batch)
     settings = {"omega": 0.4, "gamma": gamma, "eta": 0.004, "rho": 0.3, "consistency": consistency}
     expected, threshold = oracle(*batch, **settings)
@@ -56,10 +62,10 @@ def test_whole_loss_and_gradient(batch, gamma, consistency):
 
 
 def test_supervised_baseline_needs_no_teacher(batch):
-    objective = PTS3H(pairwise_loss("dsh", BITS), 0.0, 0.5, 0.004, 0.3)
-    assert not objective.needs_teacher
+    objective = make_objective(omega=0.0)
+    assert not objective.needs_teacher and not objective.needs_unlabelled
     outputs, _, known, similar = (torch.from_numpy(array) for array in batch)
-    terms = objective(outputs, None, known, similar, 1.0)
+    terms = objective(make_step(outputs, known, similar))
     supervised = oracles.dsh(batch[0][:LABELLED], batch[3], batch[2], BITS) / BITS
     assert terms.total.item() == pytest.approx(supervised + 0.004 * oracles.quantization(batch[0]), abs=1e-6)
 

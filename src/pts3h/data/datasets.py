@@ -23,9 +23,10 @@ from ..files import cache_folder, write_array
 from .download import download, has_digest
 from .images import ImageArray, Pixels, Positions
 from .items import Items, Labels, from_list_file
+from .mosaic import MOSAICS, make_mosaics
 from .splits import PROTOCOLS, Protocol, Split, draw_split
 
-DATASETS = ("cifar10", "fashion-mnist", "digits", "nuswide21", "imagenet100")
+DATASETS = ("cifar10", "fashion-mnist", "digits", "mosaic", "nuswide21", "imagenet100")
 
 CIFAR10_CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
 CIFAR10_ARCHIVE = "cifar-10-binary.tar.gz"
@@ -94,17 +95,28 @@ class Dataset:
         )  # fmt: skip
 
     def sample(self, count: int, seed: int) -> "Dataset":
-        """A random part with equally many items of each class."""
+        """A random part: equally many items of each class, or any items where each has several classes.
+
+        Queries and labelled items that the data set fixes stay what they are, as far as they are drawn.
+        """
         labels = self.labels
-        if labels.ndim != 1:
-            raise UserError(f"{self.name} has several classes an item: draw parts of single-label sets only")
-        classes = int(labels.max()) + 1
         rng = np.random.default_rng((seed, 3))
+        if labels.ndim != 1 or self.queries is not None:
+            return self._part(rng.permutation(len(labels))[:count])
+        classes = int(labels.max()) + 1
         chosen = [
             rng.permutation(np.flatnonzero(labels == label))[: count // classes] for label in range(classes)
         ]
         positions = rng.permutation(np.concatenate(chosen))
         return Dataset(self.name, self.items.subset(positions), self.protocol)
+
+    def _part(self, positions: Positions) -> "Dataset":
+        """The items at ``positions``, and who of them is a query or labelled."""
+        queries, labelled = (
+            None if fixed is None else np.flatnonzero(np.isin(positions, fixed))
+            for fixed in (self.queries, self.labelled)
+        )
+        return Dataset(self.name, self.items.subset(positions), self.protocol, queries, labelled)
 
 
 def load_dataset(name: str, folder: Path | str | None = None) -> Dataset:
@@ -123,6 +135,8 @@ def load_dataset(name: str, folder: Path | str | None = None) -> Dataset:
             return array_dataset(name, kept("fashion-mnist", place, get_fashion_mnist), FASHION_CLASSES)
         case "digits":
             return array_dataset(name, load_digits(), tuple("0123456789"))
+        case "mosaic":
+            return mosaic_dataset(MOSAICS, place)
         case "nuswide21" | "imagenet100":
             if place is None:
                 raise UserError(
@@ -137,6 +151,12 @@ def array_dataset(name: str, raw: Raw, classes: tuple[str, ...]) -> Dataset:
     pixels, labels = raw
     ids = [str(position) for position in range(len(labels))]
     return Dataset(name, Items(ImageArray(pixels), ids, labels, classes), PROTOCOLS[name])
+
+
+def mosaic_dataset(count: int, place: Path | None = None) -> Dataset:
+    """So many mosaics of CIFAR-10, always the same ones."""
+    pixels, labels = kept("cifar10", place, get_cifar10)
+    return Dataset("mosaic", make_mosaics(pixels, labels, CIFAR10_CLASSES, count=count), PROTOCOLS["mosaic"])
 
 
 def kept(name: str, place: Path | None, get: Callable[[Path | None], Raw]) -> Raw:

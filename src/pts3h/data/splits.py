@@ -35,6 +35,7 @@ PROTOCOLS = {
     "cifar10": Protocol(queries=100, labelled=500),
     "fashion-mnist": Protocol(queries=100, labelled=500),
     "digits": Protocol(queries=20, labelled=10),
+    "mosaic": Protocol(queries=100, labelled=500, map_at=5000),
     "nuswide21": Protocol(queries=100, labelled=500, map_at=5000),
     "imagenet100": Protocol(queries=50, labelled=130, map_at=1000),
 }

@@ -2,5 +2,5 @@
 
 from typing import Literal
 
-LOSSES = ("dsh", "dpsh", "ksh")
+LOSSES = ("dsh", "dpsh", "ksh", "dhn", "hashnet", "mihash")
 Reading = Literal["auto", "code", "literal"]

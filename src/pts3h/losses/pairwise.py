@@ -5,20 +5,23 @@ is the same idea on unit-normalised outputs, for pairs whose similarity the teac
 symmetric with a false diagonal, so a mean over them is the mean over pairs i < j.
 """
 
-from typing import Protocol
+from abc import ABC, abstractmethod
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from ..codes import check_bits
-from ..errors import UserError
-from .names import LOSSES, Reading
+from .names import Reading
 
 
-class PairwiseLoss(Protocol):
+class PairwiseLoss(ABC):
     """Tensors in, a scalar out."""
 
+    def at(self, step: int) -> "PairwiseLoss":
+        """The loss as it is at this step, counted from 1; most stay the same."""
+        return self
+
+    @abstractmethod
     def supervised(self, outputs: Tensor, similar: Tensor, known: Tensor) -> Tensor:
         """Mean loss of the known pairs.
 
@@ -27,8 +30,8 @@ class PairwiseLoss(Protocol):
             similar: (n, n) bool, which pairs are alike; read only where ``known``.
             known: (n, n) bool, which pairs count.
         """
-        ...
 
+    @abstractmethod
     def pseudo(self, cosine: Tensor, similar: Tensor, unknown: Tensor) -> Tensor:
         """Mean loss of pairs under guessed similarities.
 
@@ -37,10 +40,9 @@ class PairwiseLoss(Protocol):
             similar: (n, n) bool, the guess.
             unknown: (n, n) bool, which pairs count.
         """
-        ...
 
 
-class DSH:
+class DSH(PairwiseLoss):
     """Deep Supervised Hashing (Liu et al., CVPR 2016): pull similar pairs together, push others 2b apart.
 
     Args:
@@ -65,7 +67,7 @@ class DSH:
         return contrast(2 - 2 * cosine, similar, self.pseudo_margin, unknown) / count(unknown)
 
 
-class DPSH:
+class DPSH(PairwiseLoss):
     """Deep Pairwise-Supervised Hashing (Li et al., IJCAI 2016): likelihood of them under u = <F, F> / 2.
 
     Args:
@@ -87,7 +89,7 @@ class DPSH:
         return likelihood(u, similar, unknown) / count(unknown)
 
 
-class KSH:
+class KSH(PairwiseLoss):
     """Supervised Hashing with Kernels (Liu et al., CVPR 2012): inner products should be +b or -b.
 
     Args:
@@ -111,19 +113,6 @@ class KSH:
         target = 2.0 * similar - 1
         value = (2 * cosine - 2) / self.bits if self.literal else cosine
         return squared_error(value, target, unknown) / count(unknown)
-
-
-def pairwise_loss(name: str, bits: int, *, divide: bool = True, reading: Reading = "auto") -> PairwiseLoss:
-    """The pairwise loss called ``name`` for codes of ``bits`` bits."""
-    check_bits(bits)
-    match name:
-        case "dsh":
-            return DSH(bits, divide=divide, reading=reading)
-        case "dpsh":
-            return DPSH(bits, reading=reading)
-        case "ksh":
-            return KSH(bits, divide=divide, reading=reading)
-    raise UserError(f"loss must be one of {', '.join(LOSSES)}, got {name!r}")
 
 
 def contrast(distance: Tensor, similar: Tensor, margin: float, mask: Tensor) -> Tensor:

@@ -1,8 +1,13 @@
 """The one shape of everything that can be minimised by the training loop."""
 
-from typing import NamedTuple, Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
-from torch import Tensor
+from torch import Tensor, nn
+
+from ..data.images import Positions
 
 
 class Terms(NamedTuple):
@@ -10,33 +15,62 @@ class Terms(NamedTuple):
 
     Attributes:
         total: what is minimised.
-        named: its parts and whatever else is worth a line in the history.
+        named: its parts and whatever else is worth a line in the history, ``loss`` among them.
     """
 
     total: Tensor
     named: dict[str, Tensor | float]
 
 
-class Objective(Protocol):
-    """Outputs and what is known of their pairs → a loss.
+@dataclass(frozen=True)
+class Step:
+    """What an objective may look at: a batch, whose m labelled items stand first, and where training stands.
 
+    Attributes:
+        number: the step, counted from 1.
+        weight: how far the unlabelled terms have ramped up, in [0, 1].
+        positions: (n,) which items they are.
+        inputs: the view the student saw.
+        outputs: (n, bits) of the student.
+        teacher_outputs: (n, bits) of the teacher on another view, where the objective needs it.
+        known: (m, m) bool, which pairs of the first m items are known; symmetric, false diagonal.
+        similar: (m, m) bool, which of those are alike.
+        student: the network, for objectives that run it on inputs of their own.
     """
+
+    number: int
+    weight: float
+    positions: Positions
+    inputs: Tensor
+    outputs: Tensor
+    teacher_outputs: Tensor | None
+    known: Tensor
+    similar: Tensor
+    student: nn.Module
+
+    @property
+    def labelled(self) -> int:
+        """How many items of the batch are labelled."""
+        return len(self.known)
+
+
+class Objective(ABC):
+    """A step → its loss."""
 
     @property
     def needs_teacher(self) -> bool:
-        """Whether the teacher's outputs, and unlabelled items, are wanted at all."""
-        ...
+        """Whether the teacher's outputs are wanted."""
+        return False
 
-    def __call__(
-        self, outputs: Tensor, teacher_outputs: Tensor | None, known: Tensor, similar: Tensor, weight: float
-    ) -> Terms:
-        """Compute the loss of a batch whose labelled items stand first.
+    @property
+    def needs_unlabelled(self) -> bool:
+        """Whether unlabelled items are wanted in the batch."""
+        return self.needs_teacher
 
-        Args:
-            outputs: (n, bits) of the student.
-            teacher_outputs: (n, bits) of the teacher on another view.
-            known: (m, m) bool, which pairs of the first m items are known; symmetric, false diagonal.
-            similar: (m, m) bool, which of those are alike.
-            weight: how far the unlabelled terms have ramped up, in [0, 1].
-        """
-        ...
+    def parameters(self) -> Sequence[nn.Parameter]:
+        """What is learned beside the network."""
+        return ()
+
+    @abstractmethod
+    def __call__(self, step: Step) -> Terms:
+        """Compute the loss."""

@@ -9,28 +9,21 @@ import torch
 from torch import Tensor
 
 from ..losses.consistency import consistent_similarity, cosines, similarity_threshold
-from ..losses.pairwise import PairwiseLoss
-from ..losses.quantization import quantization
-from .objective import Terms
+from .objective import Step
+from .semi_supervised import SemiSupervised
 
 
-@dataclass(frozen=True)
-class PTS3H:
+@dataclass(kw_only=True)
+class PTS3H(SemiSupervised):
     """The loss of the paper. omega = 0 is the supervised baseline, gamma = 0 is P, no consistency is Q.
 
     Attributes:
-        pairwise: the base loss.
-        omega: weight of the unlabelled terms.
-        gamma: weight of the quantized similarity loss within them.
-        eta: weight of the quantization loss.
+        gamma: weight of the quantized similarity loss within the unlabelled terms.
         similar_share: rho, the share of unknown pairs taken for similar.
         consistency: whether the consistent similarity loss takes part.
     """
 
-    pairwise: PairwiseLoss
-    omega: float
     gamma: float
-    eta: float
     similar_share: float
     consistency: bool = True
 
@@ -39,35 +32,25 @@ class PTS3H:
         """Supervised training needs neither teacher nor unlabelled items."""
         return self.omega > 0 and (self.consistency or self.gamma > 0)
 
-    def __call__(
-        self, outputs: Tensor, teacher_outputs: Tensor | None, known: Tensor, similar: Tensor, weight: float
-    ) -> Terms:
-        """See :class:`~pts3h.methods.objective.Objective`."""
-        supervised = self.pairwise.supervised(outputs[: len(known)], similar, known)
-        rounding = quantization(outputs)
-        total = supervised + self.eta * rounding
-        named: dict[str, Tensor | float] = {"supervised": supervised, "quantization": rounding}
-        if teacher_outputs is not None and self.needs_teacher:
-            omega = self.omega * weight
-            unlabelled, parts = self.unlabelled(outputs, teacher_outputs, known)
-            total = total + omega * unlabelled
-            named |= {**parts, "omega": omega}
-        return Terms(total, {"loss": total, **named})
+    @property
+    def needs_unlabelled(self) -> bool:
+        """The teacher speaks of unlabelled items; without it there is nothing to say of them."""
+        return self.needs_teacher
 
-    def unlabelled(
-        self, outputs: Tensor, teacher_outputs: Tensor, known: Tensor
-    ) -> tuple[Tensor, dict[str, Tensor | float]]:
+    def regulariser(self, step: Step) -> tuple[Tensor, dict[str, Tensor | float]]:
         """R_up + gamma R_uq, and its parts by name."""
-        cosine, teacher_cosine = cosines(outputs), cosines(teacher_outputs.detach())
+        assert step.teacher_outputs is not None
+        cosine, teacher_cosine = cosines(step.outputs), cosines(step.teacher_outputs.detach())
         parts: dict[str, Tensor | float] = {}
-        loss = outputs.new_zeros(())
+        loss = step.outputs.new_zeros(())
         if self.consistency:
             loss = parts["consistent"] = consistent_similarity(cosine, teacher_cosine)
         if self.gamma:
-            unknown = unknown_pairs(known, len(outputs))
+            unknown = unknown_pairs(step.known, len(step.outputs))
             threshold = similarity_threshold(teacher_cosine, unknown, self.similar_share)
             pseudo_similar = 2 * teacher_cosine - 2 >= threshold
-            parts["quantized"] = self.pairwise.pseudo(cosine, pseudo_similar, unknown)
+            pairwise = self.pairwise.at(step.number)
+            parts["quantized"] = pairwise.pseudo(cosine, pseudo_similar, unknown)
             parts["threshold"] = threshold
             loss = loss + self.gamma * parts["quantized"]
         return loss, parts

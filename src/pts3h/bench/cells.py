@@ -1,0 +1,128 @@
+"""One cell of the matrix: fit a method on a split, code everything, measure, write one file."""
+
+import json
+import time
+from collections.abc import Iterable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..codes import Codes
+from ..config import Config
+from ..data.datasets import Dataset
+from ..data.pairs import LabelPairs
+from ..data.splits import Split
+from ..errors import UserError
+from ..evaluation import Report, evaluate
+from ..files import write_json
+from ..inputs import VectorInputs
+from ..methods.method import Problem
+from ..methods.registry import METHODS, make_method
+from ..preparation import compute_features, load_backbone, vector_views
+from .plan import Cell, Setup
+from .sources import load_data, split_of
+from .whole import fine_tuned_codes
+
+RANKS = (1, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
+COURSE = 100  # points kept of thr's way through training
+
+Result = dict[str, Any]
+
+
+def run_cell(setup: Setup, cell: Cell, folder: Path) -> None:
+    """Run a cell on one core and write its file."""
+    import torch
+
+    torch.set_num_threads(1)
+    data = load_data(setup.dataset, setup.place, setup.classes, setup.images)
+    settings = setup.settings_of(cell)
+    config = resolved(data, cell, settings)
+    split = split_of(data, cell.labels, cell.seed)
+    started = time.monotonic()
+    fit = frozen_codes if config.freeze or data.items.images is None else fine_tuned_codes
+    queries, database, history = fit(data, split, cell, settings)
+    labels = data.labels[split.queries], data.labels[split.database]
+    report = evaluate(queries, database, labels=labels, bits=cell.bits)
+    result = {
+        "cell": asdict(cell), **figures(report, data.protocol.map_at),
+        "seconds": round(time.monotonic() - started, 2), "split": split.digest(), "course": course(history),
+    }  # fmt: skip
+    write_json(folder / cell.file, result)
+
+
+def frozen_codes(
+    data: Dataset, split: Split, cell: Cell, settings: dict[str, Any]
+) -> tuple[Codes, Codes, list[dict[str, float]]]:
+    """Fit on vectors or frozen features; codes of the queries and of the database, and the history."""
+    inputs = build_inputs(data, resolved(data, cell, settings))
+    hidden = np.full_like(data.labels, -1)
+    hidden[split.labelled] = data.labels[split.labelled]
+    problem = Problem(inputs, LabelPairs(hidden), np.setdiff1d(split.database, split.labelled))
+    method = make_method(cell.method, settings)
+    encoder = method.fit(problem, bits=cell.bits, seed=cell.seed, show=False)
+    queries, database = (encoder.codes(inputs, positions) for positions in (split.queries, split.database))
+    return queries, database, encoder.history
+
+
+def resolved(data: Dataset, cell: Cell, settings: dict[str, Any]) -> Config:
+    """Settings with every default filled in for this data set; shallow systems always see frozen features."""
+    images = data.items.images
+    side = images.typical_side() if images else 0
+    if METHODS[cell.method].module == "shallow":
+        settings = {**settings, "freeze": True}
+    config = Config.from_keywords({"bits": cell.bits, **settings})
+    return config.resolved(images=images is not None, side=side, count=len(data.items))
+
+
+def build_inputs(data: Dataset, config: Config, show: bool | None = False) -> VectorInputs:
+    """The vectors of a data set, or the cached features of its pictures and of perturbed copies."""
+    images = data.items.images
+    if images is None:
+        return VectorInputs(np.asarray(data.items.content), vector_views(config))
+    features = compute_features(images, load_backbone(config), config, show)
+    if features.broken:
+        reason = features.broken[min(features.broken)]
+        raise UserError(
+            f"{len(features.broken)} pictures of {data.name} cannot be read; the first: {reason}"
+        )
+    return VectorInputs(features.array, vector_views(config))
+
+
+def figures(report: Report, map_at: int | None) -> Result:
+    """Everything that tables and curves need; MAP over as many ranks as the protocol says."""
+    ranks = [rank for rank in RANKS if rank <= report.items[0].sum()]
+    recall, precision = report.pr_curve()
+    return {
+        "map": report.map if map_at is None else report.map_at(map_at), "map_at": map_at,
+        "precision_within_2": report.precision_within(2),
+        "ranks": ranks, "precision_at": rounded(report.precision_at(ranks)),
+        "recall": rounded(recall), "precision": rounded(precision),
+    }  # fmt: skip
+
+
+def course(history: list[dict[str, float]]) -> list[list[float]]:
+    """Step and thr, for some steps of the training; empty for methods without thr."""
+    marked = [[record["step"], record["threshold"]] for record in history if "threshold" in record]
+    return [[step, round(thr, 5)] for step, thr in marked[:: max(len(marked) // COURSE, 1)]]
+
+
+def rounded(values: Iterable[float]) -> list[float]:
+    """Short enough to read, exact enough to plot."""
+    return [round(float(value), 6) for value in values]
+
+
+def read_results(folder: Path) -> list[Result]:
+    """All finished cells of a folder."""
+    results = []
+    for path in sorted(folder.glob("*-seed*.json")):
+        try:
+            result = json.loads(path.read_text())
+            cell = result["cell"]
+            varied = None if cell["varied"] is None else tuple(cell["varied"])
+            result["cell"] = Cell(**{**cell, "varied": varied})
+        except (ValueError, KeyError, TypeError) as error:
+            raise UserError(f"{path} is not a cell of pts3h bench ({error}): delete it") from error
+        results.append(result)
+    return results

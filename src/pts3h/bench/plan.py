@@ -1,0 +1,142 @@
+"""What is to be run: the surroundings that all cells share, and the cells of the matrix."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..codes import check_bits
+from ..errors import UserError
+from ..files import write_json
+from ..methods.registry import METHODS, check_method
+
+# what Figures 3 and 4 of the paper vary, one at a time, the others at their defaults
+SENSITIVITY: dict[str, tuple[float, ...]] = {
+    "omega": (0.0, 0.1, 0.2, 0.4, 0.6, 0.8, 1.2),
+    "gamma": (0.0, 0.1, 0.25, 0.5, 1.0, 2.0),
+    "similar_share": (0.02, 0.05, 0.1, 0.15, 0.2, 0.3),
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run.
+
+    Attributes:
+        method: its name.
+        bits: code length.
+        labels: how many items are labelled.
+        seed: of split, batches and weights.
+        varied: a setting that differs from the matrix and its value, for sensitivity.
+    """
+
+    method: str
+    bits: int
+    labels: int
+    seed: int
+    varied: tuple[str, float] | None = None
+
+    @property
+    def file(self) -> str:
+        """Name of the file that holds its result."""
+        varied = "" if self.varied is None else f"-{self.varied[0]}={self.varied[1]:g}"
+        return f"{self.method}-{self.bits}bits-{self.labels}labels-seed{self.seed}{varied}.json"
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What all cells of a folder share; cells of different setups do not compare.
+
+    Attributes:
+        dataset: a name, or an ``.npy`` of vectors.
+        place: where the user keeps the data set; None for the cache.
+        classes: ``.npy`` of labels, with vectors of one's own.
+        images: size of a smaller sample; None for all.
+        settings: of :class:`pts3h.config.Config`, for every method.
+        of: settings of one method, by its name.
+    """
+
+    dataset: str
+    place: str | None = None
+    classes: str | None = None
+    images: int | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    of: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def settings_of(self, cell: Cell) -> dict[str, Any]:
+        """Settings of a cell's method."""
+        varied = {} if cell.varied is None else {cell.varied[0]: cell.varied[1]}
+        return {**self.settings, **self.of.get(cell.method, {}), **varied}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A matrix of runs.
+
+    Attributes:
+        setup: what its cells share.
+        methods: names, in the order of the table.
+        bits: code lengths.
+        labels: numbers of labelled items.
+        runs: seeds 0 to runs - 1.
+        sensitivity: whether to vary omega, gamma and the share of similar pairs too.
+    """
+
+    setup: Setup
+    methods: Sequence[str]
+    bits: Sequence[int]
+    labels: Sequence[int]
+    runs: int
+    sensitivity: bool = False
+
+    def __post_init__(self) -> None:
+        for name in (*self.methods, *self.setup.of):
+            check_method(name)
+        for bits in self.bits:
+            check_bits(bits)
+        if self.runs < 1 or not self.methods or not self.bits or not self.labels:
+            raise UserError("a matrix needs at least one method, code length, number of labels and run")
+        if min(self.labels) < 2:
+            raise UserError(f"at least two items must be labelled, got {min(self.labels)}")
+
+    def cells(self) -> list[Cell]:
+        """All cells; those of one seed stand together, so that a stopped matrix compares soon."""
+        seeds = range(self.runs)
+        matrix = [
+            Cell(method, bits, labels, seed)
+            for seed in seeds for labels in self.labels for bits in self.bits for method in self.methods
+        ]  # fmt: skip
+        return list(dict.fromkeys(matrix + self.sensitivity_cells()))
+
+    def sensitivity_cells(self) -> list[Cell]:
+        """The first PTS3H of the matrix with one setting varied, at the longest code and the most labels."""
+        if not self.sensitivity:
+            return []
+        chosen = [name for name in self.methods if METHODS[name].base and name.startswith("pts3h")]
+        if not chosen:
+            raise UserError("--sensitivity varies PTS3H: add one to --methods, such as pts3h-dsh")
+        return [
+            Cell(chosen[0], max(self.bits), max(self.labels), seed, (name, value))
+            for seed in range(self.runs) for name, values in SENSITIVITY.items() for value in values
+        ]  # fmt: skip
+
+
+def claim(folder: Path, setup: Setup, command: str) -> None:
+    """Make ``folder`` hold cells of this setup, or refuse where it holds others."""
+    note = folder / "bench.json"
+    wanted = json.loads(json.dumps(asdict(setup)))
+    commands = [command]
+    if note.is_file():
+        try:
+            stored = json.loads(note.read_text())
+            other, commands = stored["setup"], [*stored["commands"]]
+        except (ValueError, KeyError, TypeError) as error:
+            raise UserError(f"{note} is not a note of pts3h bench ({error})") from error
+        if differing := [name for name in wanted if wanted[name] != other.get(name)]:
+            raise UserError(
+                f"{folder} holds runs with other {', '.join(differing)}, which do not compare with these: "
+                "choose another --out"
+            )
+        commands += [command] if command not in commands else []
+    write_json(note, {"setup": wanted, "commands": commands})

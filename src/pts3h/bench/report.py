@@ -1,0 +1,120 @@
+"""Everything a folder of cells has to say: tables, curves, and one page that holds them all."""
+
+import base64
+import html
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ..errors import UserError
+from ..files import write_atomic, write_text
+from .cells import Result, read_results
+from .plots import Plot, all_plots
+from .summary import Summary, summarise
+from .tables import (
+    Table,
+    map_table,
+    precision_table,
+    significance_table,
+    time_table,
+    to_csv,
+    to_latex,
+    to_markdown,
+)  # fmt: skip
+
+STYLE = """
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; }
+table { border-collapse: collapse; margin: .5rem 0 2rem; font-size: .9rem; }
+th, td { padding: .2rem .7rem; border-bottom: 1px solid #ddd; text-align: right; white-space: nowrap; }
+th:first-child, td:first-child { text-align: left; position: sticky; left: 0; background: #fff; }
+.wide { overflow-x: auto; } caption { text-align: left; font-weight: 600; padding: .3rem 0; }
+img { max-width: 100%; } dt { font-weight: 600; }
+pre { background: #f4f4f4; padding: .6rem; overflow-x: auto; }
+"""
+NOTE = (
+    "Mean and standard deviation over seeds; each seed draws its own split, the same for every method. Ties "
+    "in Hamming distance count by expectation. The paper's figures are of a fine-tuned AlexNet (VGG-F for "
+    "SSDH, BGDH and DSDH): mind the settings below before comparing."
+)
+
+
+def tables_of(summaries: Sequence[Summary], ranks: int | None) -> list[Table]:
+    """All tables: MAP and precision for each number of labels, gains, times."""
+    tables = []
+    for labels in sorted({s.labels for s in summaries}, reverse=True):
+        tables += [map_table(summaries, labels, ranks), precision_table(summaries, labels)]
+    gains = significance_table(summaries)
+    return [*tables, *([gains] if gains else []), time_table(summaries)]
+
+
+def write_report(folder: Path) -> list[Table]:
+    """Read the cells of a folder, write every form of report beside them, and return the tables."""
+    results, note = read_results(folder), read_note(folder)
+    summaries = summaries_of(results, note)
+    if not summaries:
+        raise UserError(f"{folder} holds no finished cell yet")
+    tables = tables_of(summaries, results[0]["map_at"])
+    plots = all_plots(results, summaries)
+    write_text(folder / "table.md", "\n".join(map(to_markdown, tables)))
+    write_text(folder / "table.tex", "\n".join(map(to_latex, tables)))
+    write_text(folder / "table.csv", to_csv(summaries))
+    for plot in plots:
+        write_bytes(folder / f"{plot.name}.png", plot.png)
+        write_bytes(folder / f"{plot.name}.svg", plot.svg)
+    write_text(folder / "report.html", page(note, tables, plots))
+    return tables
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a picture, atomically."""
+    write_atomic(path, lambda file: file.write(content))
+
+
+def read_note(folder: Path) -> dict[str, Any]:
+    """What was run in a folder."""
+    try:
+        note: dict[str, Any] = json.loads((folder / "bench.json").read_text())
+    except (OSError, ValueError) as error:
+        raise UserError(f"{folder} is not a folder of pts3h bench: no readable bench.json") from error
+    return note
+
+
+def summaries_of(results: Sequence[Result], note: dict[str, Any]) -> list[Summary]:
+    """Summaries; the paper's figures stand beside ours only for its whole data sets."""
+    setup = note["setup"]
+    return summarise(results, setup["dataset"] if setup["images"] is None else "")
+
+
+def page(note: dict[str, Any], tables: Sequence[Table], plots: Sequence[Plot]) -> str:
+    """One HTML page that needs nothing else."""
+    setup = note["setup"]
+    settings = setup["settings"] | setup["of"]
+    facts = {
+        "data set": setup["dataset"], "images": setup["images"] or "all",
+        "settings": json.dumps(settings) if settings else "defaults",
+    }  # fmt: skip
+    lines = "".join(f"<dt>{name}</dt><dd>{html.escape(str(value))}</dd>" for name, value in facts.items())
+    title = f"pts3h bench: {html.escape(setup['dataset'])}"
+    commands = html.escape("\n".join(note["commands"]))
+    pictures = "".join(
+        f'<figure><img alt="{html.escape(plot.title)}" '
+        f'src="data:image/svg+xml;base64,{base64.b64encode(plot.svg).decode()}"></figure>\n'
+        for plot in plots
+    )
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
+        f"<style>{STYLE}</style></head>\n<body><h1>{title}</h1><p>{NOTE}</p><dl>{lines}</dl>"
+        f"<pre>{commands}</pre>\n{''.join(map(html_table, tables))}{pictures}</body></html>\n"
+    )
+
+
+def html_table(table: Table) -> str:
+    """A table as HTML."""
+
+    def row(entries: Sequence[str], tag: str) -> str:
+        return "<tr>" + "".join(f"<{tag}>{html.escape(entry)}</{tag}>" for entry in entries) + "</tr>\n"
+
+    body = "".join(row(entries, "td") for entries in table.rows)
+    caption = f"<caption>{html.escape(table.title)}</caption>"
+    return f'<div class="wide"><table>{caption}{row(table.header, "th")}{body}</table></div>\n'

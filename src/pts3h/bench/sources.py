@@ -1,0 +1,67 @@
+"""The data of a benchmark: a named set or one's own vectors, whole or a part, and its splits."""
+
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from ..data.datasets import Dataset, load_dataset, mosaic_dataset
+from ..data.items import Items, from_array, load_array
+from ..data.pairs import check_labels
+from ..data.splits import Protocol, Split, draw_split, few_labels
+from ..errors import UserError
+
+
+@lru_cache(maxsize=1)
+def load_data(name: str, place: str | None, classes: str | None, images: int | None) -> Dataset:
+    """The data set of a benchmark; see :class:`~pts3h.bench.plan.Setup`."""
+    folder = None if place is None else Path(place)
+    if name.endswith(".npy"):
+        data = own_vectors(Path(name), classes)
+    elif classes is not None:
+        raise UserError(f"{name} has its own labels: --classes goes with an .npy of vectors")
+    elif name == "mosaic" and images is not None:
+        return mosaic_dataset(images, folder)
+    else:
+        data = load_dataset(name, folder)
+    return data if images is None or images >= len(data.items) else data.sample(images, seed=0)
+
+
+def own_vectors(path: Path, classes: str | None) -> Dataset:
+    """Vectors and labels in two ``.npy`` files; a tenth of each class are queries."""
+    if not path.is_file():
+        raise UserError(f"there is no {path}")
+    if classes is None:
+        raise UserError(f"say which .npy holds the labels of {path}: --classes labels.npy")
+    items, labels = from_array(load_array(path)), check_labels(load_array(Path(classes)))
+    if len(labels) != len(items) or labels.min() < 0:
+        raise UserError(f"{classes} must hold one label for each of the {len(items)} vectors, none unknown")
+    sizes = np.bincount(labels) if labels.ndim == 1 else labels.sum(axis=0)
+    queries = max(int(sizes.min()) // 10, 1)
+    return Dataset(path.stem, Items(items.content, items.ids, labels), Protocol(queries, queries))
+
+
+def default_labels(data: Dataset) -> int:
+    """How many labelled items the protocol has."""
+    if data.labelled is not None:
+        return len(data.labelled)
+    return data.protocol.labelled * count_classes(data)
+
+
+def count_classes(data: Dataset) -> int:
+    """How many classes there are."""
+    return int(data.labels.max()) + 1 if data.labels.ndim == 1 else data.labels.shape[1]
+
+
+def split_of(data: Dataset, labels: int, seed: int) -> Split:
+    """Queries by the protocol and ``labels`` labelled items; the same for every method and code length."""
+    if data.labelled is None:
+        drawn = draw_split(
+            data.labels, queries=data.protocol.queries, labelled=1, seed=seed, fixed_queries=data.queries
+        )
+        return few_labels(data.labels, drawn, labels)
+    fixed = data.split(seed)
+    if labels == len(fixed.labelled):
+        return fixed
+    chosen = few_labels(data.labels, Split(fixed.queries, fixed.labelled, fixed.labelled, seed), labels)
+    return Split(fixed.queries, fixed.database, chosen.labelled, seed)

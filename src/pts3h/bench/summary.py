@@ -1,0 +1,114 @@
+"""From cells to figures: mean and deviation over seeds, gain over the base and its significance."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..methods.registry import METHODS
+from .cells import Result
+from .paper import paper_map, paper_precision
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A system against the one it extends, on the same splits.
+
+    Attributes:
+        base: name of the other system.
+        base_map: its mean MAP over the seeds that both have run.
+        gain: mean difference of MAP over those seeds.
+        p: of a paired t-test over seeds, two-sided; None where there are too few seeds to tell.
+    """
+
+    base: str
+    base_map: float
+    gain: float
+    p: float | None
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A method at one code length and number of labels, over its seeds.
+
+    Attributes:
+        method: its name.
+        bits: code length.
+        labels: labelled items.
+        seeds: how many runs.
+        map: mean, and ``map_deviation`` the standard deviation (of a sample; 0 for one run).
+        precision: within Hamming radius 2, likewise.
+        seconds: mean time of a run.
+        paper: the paper's MAP, and ``paper_precision`` its precision within radius 2.
+        against: comparison with its base, where that was run.
+    """
+
+    method: str
+    bits: int
+    labels: int
+    seeds: int
+    map: float
+    map_deviation: float
+    precision: float
+    precision_deviation: float
+    seconds: float
+    paper: float | None
+    paper_precision: float | None
+    against: Comparison | None
+
+
+def summarise(results: Iterable[Result], dataset: str) -> list[Summary]:
+    """Summaries in the order of the registry, then by labels and bits; varied cells are left out.
+
+    Args:
+        results: cells.
+        dataset: whose figures of the paper to put beside ours; "" for a part of one, which does not compare.
+    """
+    groups: dict[tuple[str, int, int], dict[int, Result]] = {}
+    for result in results:
+        cell = result["cell"]
+        if cell.varied is None and cell.method in METHODS:
+            groups.setdefault((cell.method, cell.labels, cell.bits), {})[cell.seed] = result
+    order = {name: place for place, name in enumerate(METHODS)}
+    summaries = []
+    for key in sorted(groups, key=lambda key: (order[key[0]], *key[1:])):
+        method, labels, bits = key
+        runs = groups[key]
+        base = METHODS[method].base
+        other = groups.get((base, labels, bits), {}) if base else {}
+        maps, precisions = (values(runs, name) for name in ("map", "precision_within_2"))
+        summary = Summary(
+            method, bits, labels, len(runs), maps.mean(), deviation(maps), precisions.mean(),
+            deviation(precisions), values(runs, "seconds").mean(), paper_map(method, dataset, bits, labels),
+            paper_precision(method, dataset, bits, labels), compare(base, runs, other) if base else None,
+        )  # fmt: skip
+        summaries.append(summary)
+    return summaries
+
+
+def compare(base: str, runs: dict[int, Result], other: dict[int, Result]) -> Comparison | None:
+    """A system against its base, over the seeds that both have run."""
+    shared = sorted(runs.keys() & other.keys())
+    if not shared:
+        return None
+    own, theirs = (np.array([table[seed]["map"] for seed in shared]) for table in (runs, other))
+    return Comparison(base, float(theirs.mean()), float((own - theirs).mean()), paired_p(own, theirs))
+
+
+def paired_p(own: np.ndarray, theirs: np.ndarray) -> float | None:
+    """p of a paired t-test, two-sided; None for fewer than two pairs, or where all differences are equal."""
+    from scipy.stats import ttest_rel
+
+    if len(own) < 2 or np.ptp(own - theirs) == 0:
+        return None
+    return float(ttest_rel(own, theirs).pvalue)
+
+
+def values(runs: dict[int, Result], name: str) -> np.ndarray:
+    """One figure of each run."""
+    return np.array([result[name] for result in runs.values()], float)
+
+
+def deviation(figures: np.ndarray) -> float:
+    """Standard deviation of a sample."""
+    return float(figures.std(ddof=1)) if len(figures) > 1 else 0.0

@@ -1,0 +1,79 @@
+"""Deep Semantic Hashing with GANs (Qiu et al., SIGIR 2017): made items with known classes join the labelled.
+
+On cached features the conditional GAN makes features; the paper's makes images.
+"""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from ..data.items import Labels
+from ..losses.quantization import quantization
+from .class_targets import Classifier, class_targets
+from .conditional_gan import ConditionalGAN
+from .objective import Objective, Step, Terms
+from .triplets import soft_distances, triplet_hinge
+
+
+class DSHGANs(Objective):
+    """Triplets and classification, of real items and, as omega ramps up, of made ones among them.
+
+    The GAN takes its own step (adversarial and classification losses) each time; nothing flows from the hash
+    network into it.
+
+    Args:
+        labels: of all items, -1 where unknown.
+        bits: code length.
+        gan: makes the items.
+        omega: weight of the terms with made items.
+        eta: weight of the quantization loss.
+        margin: of the triplets, on distances from 0 to 4.
+    """
+
+    def __init__(
+        self, labels: Labels, bits: int, gan: ConditionalGAN, *, omega: float = 0.5, eta: float = 0.004,
+        margin: float = 1.0,
+    ) -> None:  # fmt: skip
+        self.targets, self.gan = class_targets(labels), gan
+        self.classifier = Classifier(bits, self.targets.shape[1], several=labels.ndim == 2)
+        self.omega, self.eta, self.margin = omega, eta, margin
+
+    @property
+    def needs_unlabelled(self) -> bool:
+        """The discriminator learns from all items."""
+        return self.omega > 0
+
+    def parameters(self) -> Sequence[nn.Parameter]:
+        """The classifier's; the GAN steps by itself."""
+        return list(self.classifier.parameters())
+
+    def __call__(self, step: Step) -> Terms:
+        """Compute the loss, after a step of the GAN."""
+        targets = self.targets[torch.from_numpy(step.positions[: step.labelled])].to(step.outputs)
+        real = step.outputs[: step.labelled]
+        supervised = self.hashing(real, targets)
+        total = supervised + self.eta * quantization(step.outputs)
+        named: dict[str, Tensor | float] = {"supervised": supervised}
+        if self.omega:
+            judged, generated = self.gan.update(step.inputs.detach(), targets)
+            with torch.no_grad():
+                made = self.gan.make(targets)
+            outputs = torch.cat([real, run_aside(step.student, made)])
+            augmented = self.hashing(outputs, torch.cat([targets, targets]))
+            total = total + self.omega * step.weight * augmented
+            named |= {"made": augmented, "discriminator": judged, "generator": generated}
+        return Terms(total, {"loss": total, **named})
+
+    def hashing(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        """Triplet and classification loss of items whose classes are known."""
+        known = ~torch.eye(len(outputs), dtype=torch.bool, device=outputs.device)
+        ranking = triplet_hinge(soft_distances(outputs), targets @ targets.T > 0, known, self.margin)
+        return ranking + self.classifier.loss(torch.tanh(outputs), targets)
+
+
+def run_aside(network: nn.Module, inputs: Tensor) -> Tensor:
+    """Outputs for made inputs, which must not enter the network's BatchNorm statistics."""
+    buffers = {name: buffer.clone() for name, buffer in network.named_buffers()}
+    outputs: Tensor = torch.func.functional_call(network, buffers, (inputs,))
+    return outputs

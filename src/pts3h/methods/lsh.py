@@ -1,0 +1,12 @@
+"""LSH: signs of random projections (Charikar 2002). Two items differ in a bit with probability angle / pi."""
+
+import numpy as np
+
+from .linear import Floats, LinearCoder, mean_and_covariance
+
+
+def learn_lsh(features: Floats, bits: int, seed: int) -> LinearCoder:
+    """Random Gaussian directions through the mean of the training items (n, d)."""
+    center, _ = mean_and_covariance(features)
+    projection = np.random.default_rng((seed, 11)).standard_normal((features.shape[1], bits))
+    return LinearCoder(center, projection)

@@ -1,0 +1,31 @@
+"""Mean Teacher (Tarvainen and Valpola, arXiv 1703.01780) as a regulariser of codes."""
+
+from dataclasses import dataclass
+
+from torch import Tensor
+from torch.nn import functional as F
+
+from .objective import Step
+from .semi_supervised import SemiSupervised
+
+
+@dataclass(kw_only=True)
+class MeanTeacher(SemiSupervised):
+    """The target is the teacher's output on the other view."""
+
+    @property
+    def needs_teacher(self) -> bool:
+        """The network of averaged weights."""
+        return self.omega > 0
+
+    def regulariser(self, step: Step) -> tuple[Tensor, dict[str, Tensor | float]]:
+        """Mean over the batch."""
+        assert step.teacher_outputs is not None
+        loss = own_distance(step.outputs, step.teacher_outputs).mean()
+        return loss, {"consistent": loss}
+
+
+def own_distance(outputs: Tensor, target: Tensor) -> Tensor:
+    """(n,) squared distances of each item's normalised output to its target's; none flows into the target."""
+    difference = F.normalize(outputs, dim=1) - F.normalize(target.detach(), dim=1)
+    return difference.square().sum(1)

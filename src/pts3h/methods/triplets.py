@@ -1,0 +1,27 @@
+"""The triplet hinge on soft codes, shared by SSDH and DSH-GANs."""
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from ..losses.pairwise import squared_distances
+
+
+def soft_distances(outputs: Tensor) -> Tensor:
+    """(n, bits) → (n, n) squared distances of tanh outputs as a share of the bits: 0 to 4, 2 if unrelated."""
+    return squared_distances(torch.tanh(outputs)) / outputs.shape[1]
+
+
+def triplet_hinge(distance: Tensor, similar: Tensor, known: Tensor, margin: float) -> Tensor:
+    """Mean of max(0, margin + d(a, p) - d(a, n)) over all triplets of known pairs.
+
+    Args:
+        distance: (n, n).
+        similar: (n, n) bool.
+        known: (n, n) bool, which pairs count.
+        margin: how much farther a dissimilar item should be.
+    """
+    near, far = known & similar, known & ~similar
+    counts = (near[:, :, None] & far[:, None, :]).to(distance.dtype)
+    hinge = F.relu(margin + distance[:, :, None] - distance[:, None, :])
+    return (hinge * counts).sum() / counts.sum().clamp(min=1)

@@ -1,0 +1,68 @@
+"""The paper's settings, exactly; and files that are not configurations."""
+
+from pathlib import Path
+
+import pytest
+
+from pts3h.bench.configs import read_config
+from pts3h.bench.plan import Plan, Setup
+from pts3h.config import Config
+from pts3h.errors import UserError
+
+FOLDER = Path(__file__).parents[2] / "configs" / "paper"
+
+# data set, code lengths, labelled items, epochs, and omega, gamma, eta of both losses
+PAPER = {
+    "cifar10": ("cifar10", [12, 24, 32, 48], 5000, 60, (0.8, 0.5, 0.004), (0.02, 0.5, 0.01)),
+    "nuswide": ("nuswide21", [12, 24, 32, 48], 10500, 20, (0.8, 0.1, 0.01), (0.2, 0.1, 0.01)),
+    "imagenet100": ("imagenet100", [16, 32, 48, 64], 13000, 240, (0.5, 0.1, 0.004), (0.5, 0.02, 0.004)),
+}
+
+
+@pytest.mark.parametrize("name", PAPER)
+def test_the_papers_settings(name):
+    dataset, bits, labelled, epochs, dsh, dpsh = PAPER[name]
+    stored = read_config(FOLDER / f"{name}.yaml")
+    assert (stored["dataset"], stored["bits"], stored["labels"]) == (dataset, bits, [labelled])
+    assert stored["runs"] == 5 and {*stored["methods"]} == {"pts3h-dsh", "pts3h-dpsh", "dsh", "dpsh"}
+    settings = Config.from_keywords(stored["settings"]).resolved(images=True, side=32)
+    assert (settings.backbone, settings.image_size, settings.freeze) == ("alexnet", 224, False)
+    assert (settings.epochs, settings.steps, settings.alpha) == (epochs, None, 0.995)
+    assert (settings.optimizer, settings.momentum, settings.backbone_rate) == ("sgd", 0.9, 0.1)
+    assert 0.001 <= settings.learning_rate <= 0.01 and settings.hidden == 0
+    both = settings.labelled_per_batch + settings.unlabelled_per_batch
+    assert (both**2 - settings.labelled_per_batch**2) / settings.labelled_per_batch**2 == 15
+    assert settings.ramp * epochs == pytest.approx(5, abs=0.02)
+    for method, (omega, gamma, eta) in (("dsh", dsh), ("dpsh", dpsh)):
+        assert stored["of"][f"pts3h-{method}"] == {"omega": omega, "gamma": gamma, "eta": eta}
+        assert stored["of"][method] == {"eta": eta}
+    plan = Plan(
+        Setup(dataset, settings=stored["settings"], of=stored["of"]), stored["methods"], stored["bits"],
+        stored["labels"], stored["runs"],
+    )  # fmt: skip
+    assert len(plan.cells()) == 4 * 4 * 5
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("- 1", "must hold keys"),
+        ("dataset: [cifar10", "as YAML"),
+        ("colour: red", "unknown key 'colour'"),
+        ("bits: 12", "bits must be a list"),
+        ("runs: true", "runs must be a int"),
+        ("settings: {omega: much}", "omega must be a number"),
+        ("of: {dsh: {omga: 1}}", "did you mean omega"),
+        ("dataset: !!python/object/apply:os.system [ls]", "as YAML"),
+    ],
+)
+def test_mistakes(tmp_path, text, message):
+    path = tmp_path / "bench.yaml"
+    path.write_text(text)
+    with pytest.raises(UserError, match=message):
+        read_config(path)
+
+
+def test_no_file(tmp_path):
+    with pytest.raises(UserError, match="cannot read"):
+        read_config(tmp_path / "none.yaml")
