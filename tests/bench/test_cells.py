@@ -2,12 +2,13 @@
 
 import json
 
+import numpy as np
 import pytest
 import torch
 
-from pts3h.bench.cells import course, run_cell
-from pts3h.bench.plan import Cell, Setup
-from pts3h.bench.whole import hasher_settings
+from pts3h.bench.cells import build_inputs, course, resolved, run_cell
+from pts3h.bench.plan import Cell, Setup, defining_settings
+from pts3h.bench.sources import load_data
 from pts3h.errors import UserError
 
 WHOLE = Setup(
@@ -46,10 +47,27 @@ def test_not_everything_is_trained_whole(run):
 
 
 def test_what_makes_a_hasher_a_system():
-    assert hasher_settings("dsh") == {"loss": "dsh", "omega": 0.0}
-    assert hasher_settings("pts3h-dpsh") == {"loss": "dpsh"}
-    assert hasher_settings("pts3h-p") == {"loss": "dsh", "gamma": 0.0}
-    assert hasher_settings("pts3h-q") == {"loss": "dsh", "consistency": False}
+    assert defining_settings("dsh") == {"loss": "dsh", "omega": 0.0}
+    assert defining_settings("pts3h-dpsh") == {"loss": "dpsh"}
+    assert defining_settings("pts3h-p") == {"loss": "dsh", "gamma": 0.0}
+    assert defining_settings("pts3h-q") == {"loss": "dsh", "consistency": False}
+    assert defining_settings("vat") == defining_settings("itq") == {}
+
+
+def test_a_setting_for_all_does_not_make_a_baseline_another_system(run):
+    """--set omega=0.9 is for PTS3H; DSH stays supervised."""
+    settings = {**WHOLE.settings, "freeze": True}
+    plain, changed = (
+        run(Setup("digits", images=300, settings=settings | more), "dsh") for more in ({}, {"omega": 0.9})
+    )
+    assert plain["map"] == changed["map"] and not changed["course"]
+
+
+def test_queries_do_not_shape_the_features():
+    data = load_data("digits", None, None, 300)
+    config = resolved(data, Cell("dsh", 8, 30, 0), {**WHOLE.settings, "freeze": True})
+    whole, part = (build_inputs(data, config, members=members) for members in (None, np.arange(50)))
+    assert not torch.equal(whole.center, part.center)
 
 
 def test_the_course_of_thr_is_thinned():

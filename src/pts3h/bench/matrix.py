@@ -43,11 +43,13 @@ def run_matrix(plan: Plan, folder: Path, *, workers: int | None = None, show: bo
     setup = plan.setup
     data = load_data(setup.dataset, setup.place, setup.classes, setup.images)
     fill_feature_cache(plan.setup, data, missing, show)
-    workers = min(workers or os.cpu_count() or 1, len(missing), MOST_WORKERS)
+    cores = os.cpu_count() or 1
+    workers = min(workers or cores, len(missing), MOST_WORKERS)
+    run = partial(run_cell, setup, folder=folder, threads=max(cores // workers, 1))
     failed = 0
     with progress.bar("runs", len(cells), unit="runs", show=show) as advance:
         advance(len(cells) - len(missing))
-        for cell, error in run_all(missing, partial(run_cell, setup, folder=folder), workers):
+        for cell, error in run_all(missing, run, workers):
             advance(1)
             if error is not None:
                 failed += 1
@@ -67,7 +69,7 @@ def fill_feature_cache(setup: Setup, data: "Dataset", cells: Sequence[Cell], sho
     for cell in {repr(setup.settings_of(cell)): cell for cell in cells}.values():
         config = resolved(data, cell, setup.settings_of(cell))
         if config.freeze or config.warm_start:
-            build_inputs(data, config, show)
+            build_inputs(data, config, show=show)
 
 
 def run_all(
