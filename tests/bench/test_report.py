@@ -136,8 +136,8 @@ class TestResultsPage:
         assert len(pictures) == 3 and all((tmp_path / "docs" / name).is_file() for name in pictures)
 
     def test_commands_are_portable(self):
-        command = "pts3h bench cifar10 -o '/somewhere of mine' --bits 12"
-        assert portable(command, "whole") == "pts3h bench cifar10 -o results/whole --bits 12"
+        command = "pts3h bench nuswide21 --from /my/pictures -o '/somewhere of mine' --bits 12"
+        assert portable(command, "whole") == "pts3h bench nuswide21 --from FOLDER -o results/whole --bits 12"
 
 
 def test_tables_of_several_label_counts(summaries):
