@@ -121,3 +121,10 @@ class TestByData:
     def test_pictures_need_pixels(self):
         with pytest.raises(UserError, match="image_size"):
             Config(image_size=0).resolved(images=True, side=32)
+
+
+def test_thousands_of_labelled_items_take_more_steps():
+    steps = [Config().resolved(images=False, count=60_000, labelled=n).steps for n in (0, 500, 5_000, 50_000)]
+    assert steps == [1000, 1000, 13 * 5_000 // 32, 4000]
+    assert Config().resolved(images=False, count=100, labelled=100).steps == 300
+    assert Config(steps=7).resolved(images=False, labelled=5_000).steps == 7
