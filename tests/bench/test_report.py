@@ -11,7 +11,7 @@ import pytest
 from pts3h.bench.report import tables_of, write_report
 from pts3h.bench.results import portable, write_results
 from pts3h.bench.summary import summarise
-from pts3h.bench.tables import CSV_HEADER, map_table, to_csv, to_latex, to_markdown
+from pts3h.bench.tables import CSV_HEADER, map_table, print_table, to_csv, to_latex, to_markdown
 from pts3h.errors import UserError
 from tests.bench.cells import result, write
 
@@ -64,6 +64,13 @@ class TestForms:
 
     def test_no_paper_columns_where_it_has_nothing(self, summaries):
         assert "paper" not in map_table(summaries, 500, None).header
+
+    def test_nothing_is_cut_off_in_a_narrow_window(self, summaries, capsys, monkeypatch):
+        monkeypatch.setenv("COLUMNS", "40")
+        for table in tables_of(summaries, None):
+            print_table(table)
+            shown = capsys.readouterr().out
+            assert "…" not in shown and all(text in shown for row in table.rows for text in row)
 
     def test_the_metric_is_named(self, summaries):
         assert map_table(summaries, 500, 5000).title == "MAP@5000, 500 labelled items"
