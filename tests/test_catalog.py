@@ -119,7 +119,7 @@ def test_commands(model, album, tmp_path, capsys, monkeypatch):
     metadata.write_text(
         "id,price,colour\n" + "".join(f"{c}/{n}.png,{n},{c}\n" for c in COLOURS for n in range(10))
     )
-    code, out, err = run(
+    code, out, _ = run(
         capsys, monkeypatch, "index", model, album, "--to", address, "--meta", metadata, "--json"
     )
     assert code == 0 and json.loads(out)["count"] == 30
