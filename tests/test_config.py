@@ -125,3 +125,10 @@ class TestByData:
         assert Config(backbone=backbone, image_size=size).resolved(images=True, side=32).image_size == size
         with pytest.raises(UserError, match=f"image_size must be at least {size} for {backbone}"):
             Config(backbone=backbone, image_size=size - 1).resolved(images=True, side=32)
+
+
+def test_thousands_of_labelled_items_take_more_steps():
+    steps = [Config().resolved(images=False, count=60_000, labelled=n).steps for n in (0, 500, 5_000, 50_000)]
+    assert steps == [1000, 1000, 13 * 5_000 // 32, 4000]
+    assert Config().resolved(images=False, count=100, labelled=100).steps == 300
+    assert Config(steps=7).resolved(images=False, labelled=5_000).steps == 7

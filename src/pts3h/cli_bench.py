@@ -51,11 +51,11 @@ def bench(
     ] = None,
     show_list: Annotated[bool, typer.Option("--list", help="Print every method name, one a line.")] = False,
     methods: Annotated[list[str] | None, typer.Option(help="Methods to compare; 'all' for all.")] = None,
-    bits: Annotated[list[int] | None, typer.Option(help="Code lengths.  [default: 12 24 32 48]")] = None,
+    bits: Annotated[list[int] | None, typer.Option(help="Code lengths; 12 24 32 48 unless told.")] = None,
     labels: Annotated[
         list[int] | None, typer.Option(help="Numbers of labelled items; by default the paper's.")
     ] = None,
-    runs: Annotated[int | None, typer.Option(help="Seeds, each with its own split.  [default: 5]")] = None,
+    runs: Annotated[int | None, typer.Option(help="Seeds, each with its own split; 5 unless told.")] = None,
     out: Annotated[
         Path, typer.Option("--out", "-o", help="Folder for cells and reports; what is done stays done.")
     ] = Path("bench-output"),

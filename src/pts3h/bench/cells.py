@@ -12,6 +12,7 @@ import numpy as np
 from ..codes import Codes
 from ..config import Config
 from ..data.datasets import Dataset
+from ..data.images import Positions
 from ..data.pairs import LabelPairs
 from ..data.splits import Split
 from ..errors import UserError
@@ -31,18 +32,21 @@ COURSE = 100  # points kept of thr's way through training
 Result = dict[str, Any]
 
 
-def run_cell(setup: Setup, cell: Cell, folder: Path) -> None:
-    """Run a cell on one core and write its file."""
+def run_cell(setup: Setup, cell: Cell, folder: Path, threads: int = 1) -> None:
+    """Run a cell and write its file; only networks that are trained whole gain from several threads."""
     import torch
 
-    torch.set_num_threads(1)
     data = load_data(setup.dataset, setup.place, setup.classes, setup.images)
     settings = setup.settings_of(cell)
     config = resolved(data, cell, settings)
     split = split_of(data, cell.labels, cell.seed)
     started = time.monotonic()
-    fit = frozen_codes if config.freeze or data.items.images is None else fine_tuned_codes
-    queries, database, history = fit(data, split, cell, settings)
+    whole = data.items.images is not None and not config.freeze
+    torch.set_num_threads(threads if whole else 1)
+    if whole:
+        queries, database, history = fine_tuned_codes(data, split, cell, settings, folder)
+    else:
+        queries, database, history = frozen_codes(data, split, cell, settings)
     labels = data.labels[split.queries], data.labels[split.database]
     report = evaluate(queries, database, labels=labels, bits=cell.bits)
     result = {
@@ -56,7 +60,7 @@ def frozen_codes(
     data: Dataset, split: Split, cell: Cell, settings: dict[str, Any]
 ) -> tuple[Codes, Codes, list[dict[str, float]]]:
     """Fit on vectors or frozen features; codes of the queries and of the database, and the history."""
-    inputs = build_inputs(data, resolved(data, cell, settings))
+    inputs = build_inputs(data, resolved(data, cell, settings), members=split.database)
     hidden = np.full_like(data.labels, -1)
     hidden[split.labelled] = data.labels[split.labelled]
     problem = Problem(inputs, LabelPairs(hidden), np.setdiff1d(split.database, split.labelled))
@@ -76,18 +80,32 @@ def resolved(data: Dataset, cell: Cell, settings: dict[str, Any]) -> Config:
     return config.resolved(images=images is not None, side=side, count=len(data.items))
 
 
-def build_inputs(data: Dataset, config: Config, show: bool | None = False) -> VectorInputs:
-    """The vectors of a data set, or the cached features of its pictures and of perturbed copies."""
+def build_inputs(
+    data: Dataset, config: Config, *, members: Positions | None = None, show: bool | None = False
+) -> VectorInputs:
+    """The vectors of a data set, or the cached features of its pictures and of perturbed copies.
+
+    Args:
+        data: the data set.
+        config: resolved settings.
+        members: who takes part in training, whose mean and spread count.
+        show: whether to draw a progress bar.
+    """
     images = data.items.images
     if images is None:
-        return VectorInputs(np.asarray(data.items.content), vector_views(config))
-    features = compute_features(images, load_backbone(config), config, show)
+        return VectorInputs(np.asarray(data.items.content), vector_views(config), members)
+    import torch
+
+    with torch.random.fork_rng():
+        torch.manual_seed(0)  # an untrained backbone must be the same one in every process
+        backbone = load_backbone(config)
+    features = compute_features(images, backbone, config, show)
     if features.broken:
         reason = features.broken[min(features.broken)]
         raise UserError(
             f"{len(features.broken)} pictures of {data.name} cannot be read; the first: {reason}"
         )
-    return VectorInputs(features.array, vector_views(config))
+    return VectorInputs(features.array, vector_views(config), members)
 
 
 def figures(report: Report, map_at: int | None) -> Result:

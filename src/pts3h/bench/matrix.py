@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -42,11 +43,13 @@ def run_matrix(plan: Plan, folder: Path, *, workers: int | None = None, show: bo
     setup = plan.setup
     data = load_data(setup.dataset, setup.place, setup.classes, setup.images)
     fill_feature_cache(plan.setup, data, missing, show)
-    workers = min(workers or os.cpu_count() or 1, len(missing), MOST_WORKERS)
+    cores = os.cpu_count() or 1
+    workers = min(workers or cores, len(missing), MOST_WORKERS)
+    run = partial(run_cell, setup, folder=folder, threads=max(cores // workers, 1))
     failed = 0
     with progress.bar("runs", len(cells), unit="runs", show=show) as advance:
         advance(len(cells) - len(missing))
-        for cell, error in run_all(missing, partial(run_cell, setup, folder=folder), workers):
+        for cell, error in run_all(missing, run, workers):
             advance(1)
             if error is not None:
                 failed += 1
@@ -66,7 +69,7 @@ def fill_feature_cache(setup: Setup, data: "Dataset", cells: Sequence[Cell], sho
     for cell in {repr(setup.settings_of(cell)): cell for cell in cells}.values():
         config = resolved(data, cell, setup.settings_of(cell))
         if config.freeze or config.warm_start:
-            build_inputs(data, config, show)
+            build_inputs(data, config, show=show)
 
 
 def run_all(
@@ -109,4 +112,17 @@ def run_all(
 
 def pool_of(workers: int) -> ProcessPoolExecutor:
     """Fresh processes: forked ones would inherit threads of torch in the middle of something."""
-    return ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"))
+    context = multiprocessing.get_context("spawn")
+    return ProcessPoolExecutor(workers, mp_context=context, initializer=die_with_parent)
+
+
+def die_with_parent() -> None:
+    """Leave no process behind where the one that asked for the work was killed."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def watch() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()

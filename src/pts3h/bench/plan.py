@@ -9,7 +9,10 @@ from typing import Any
 from ..codes import check_bits
 from ..errors import UserError
 from ..files import write_json
+from ..losses.names import LOSSES
 from ..methods.registry import METHODS, check_method
+
+VARIANTS: dict[str, dict[str, Any]] = {"p": {"gamma": 0.0}, "q": {"consistency": False}, "s": {}}
 
 # what Figures 3 and 4 of the paper vary, one at a time, the others at their defaults
 SENSITIVITY: dict[str, tuple[float, ...]] = {
@@ -65,9 +68,20 @@ class Setup:
     of: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def settings_of(self, cell: Cell) -> dict[str, Any]:
-        """Settings of a cell's method."""
+        """Settings of a cell's method; what makes it this method stands above all others."""
         varied = {} if cell.varied is None else {cell.varied[0]: cell.varied[1]}
-        return {**self.settings, **self.of.get(cell.method, {}), **varied}
+        return {**self.settings, **self.of.get(cell.method, {}), **varied, **defining_settings(cell.method)}
+
+
+def defining_settings(method: str) -> dict[str, Any]:
+    """What makes a hasher this system; nothing for systems that are more than a pairwise loss.
+
+    ``dsh`` is supervised, ``pts3h-dsh`` the paper's, ``pts3h-p`` and ``pts3h-q`` its variants.
+    """
+    head, _, tail = method.partition("-")
+    if head == "pts3h":
+        return {"loss": tail} if tail in LOSSES else {"loss": "dsh", **VARIANTS[tail]}
+    return {"loss": method, "omega": 0.0} if method in LOSSES else {}
 
 
 @dataclass(frozen=True)

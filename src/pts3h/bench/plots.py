@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 Line = tuple[str, Sequence[float], Sequence[float]]  # label, x, y
 MARKERS = "osD^vP*X<>"
+DASHES = ("-", "--", ":", "-.")
 VARIED = {"omega": "omega", "gamma": "gamma", "similar_share": "share of pairs taken for similar"}
 
 
@@ -144,10 +145,11 @@ def draw(
     """One figure: the legend stands beside it, the highest line first."""
     figure, axes, colours = blank(len(lines))
     for number, (label, across, up) in enumerate(lines):
+        turn = number // 10  # ten colours; in each further turn dashes and markers differ
         axes.plot(
             across, up, label=label, color=colours[number], linewidth=1.6, markersize=4.5,
-            marker=MARKERS[number % len(MARKERS)] if markers else None,
-            linestyle="-" if number < 10 else "--" if number < 20 else ":",
+            marker=MARKERS[(number + 3 * turn) % len(MARKERS)] if markers else None,
+            linestyle=DASHES[turn % len(DASHES)],
         )  # fmt: skip
     if logarithmic:
         axes.set_xscale("log")
@@ -161,7 +163,7 @@ def draw(
     order = sorted(range(len(lines)), key=lambda place: -float(np.mean(lines[place][2])))
     axes.legend(
         [handles[place] for place in order], [labels[place] for place in order], frameon=False, fontsize=8,
-        loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0,
+        loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, handlelength=3.5,
     )  # fmt: skip
     return Plot(name, title, saved(figure, "png"), saved(figure, "svg"))
 

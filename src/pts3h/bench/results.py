@@ -50,11 +50,12 @@ def section(folder: Path, beside: Path) -> str:
 
 
 def portable(command: str, name: str) -> str:
-    """The command as anybody would type it, wherever the cells were kept."""
+    """The command as anybody would type it, wherever cells and pictures were kept."""
     words = shlex.split(command)
+    usual = {"--out": f"results/{name}", "-o": f"results/{name}", "--from": "FOLDER"}
     for place, word in enumerate(words[:-1]):
-        if word in ("--out", "-o"):
-            words[place + 1] = f"results/{name}"
+        if word in usual:
+            words[place + 1] = usual[word]
     return shlex.join(words)
 
 

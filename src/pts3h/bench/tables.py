@@ -143,7 +143,7 @@ def to_csv(summaries: Sequence[Summary]) -> str:
 
 
 def print_table(table: Table) -> None:
-    """On standard output."""
+    """On standard output, in full: a figure that is cut off to fit a window would be a wrong one."""
     from rich.console import Console
     from rich.table import Table as Shown
 
@@ -154,4 +154,6 @@ def print_table(table: Table) -> None:
         column.justify = "right"
     for row in table.rows:
         shown.add_row(*row)
-    Console().print(shown)
+    console = Console()
+    needed = console.measure(shown, options=console.options.update(width=1000)).maximum
+    Console(width=max(console.width, needed)).print(shown)

@@ -34,8 +34,8 @@ class ConditionalGAN:
         self.body = nn.Sequential(nn.Linear(width, HIDDEN), nn.LeakyReLU(0.2), nn.Dropout(0.3))
         self.is_real, self.classifier = nn.Linear(HIDDEN, 1), Classifier(HIDDEN, classes, several=several)
         judges = [*self.body.parameters(), *self.is_real.parameters(), *self.classifier.parameters()]
-        self.generating = torch.optim.Adam(self.generator.parameters(), lr=rate, betas=(0.5, 0.9))
-        self.judging = torch.optim.Adam(judges, lr=rate, betas=(0.5, 0.9))
+        self.generating = torch.optim.Adam(self.generator.parameters(), lr=rate, betas=(0.5, 0.9), fused=True)
+        self.judging = torch.optim.Adam(judges, lr=rate, betas=(0.5, 0.9), fused=True)
 
     def make(self, targets: Tensor) -> Tensor:
         """A vector for each row of classes."""

@@ -53,7 +53,7 @@ class DeepMethod:
         if not isinstance(problem.inputs, VectorInputs):
             raise UserError(f"{self.name} trains on vectors or cached features here, not on pictures")
         config = Config(bits=bits, seed=seed, **self.settings).resolved(
-            images=False, count=len(problem.members)
+            images=False, count=len(problem.members), labelled=len(problem.known.labelled)
         )
         network = head_maker(config, problem.inputs.array.shape[-1])
         task = Task(problem.inputs, problem.known, problem.pool, network)

@@ -17,7 +17,7 @@ from .triplets import soft_distances, triplet_hinge
 
 
 class DSHGANs(Objective):
-    """Triplets and classification, of real items and, as omega ramps up, of made ones among them.
+    """Triplets and classification, of real items and, as omega ramps up, of made ones against real ones.
 
     The GAN takes its own step (adversarial and classification losses) each time; nothing flows from the hash
     network into it.
@@ -52,24 +52,24 @@ class DSHGANs(Objective):
         """Compute the loss, after a step of the GAN."""
         targets = self.targets[torch.from_numpy(step.positions[: step.labelled])].to(step.outputs)
         real = step.outputs[: step.labelled]
-        supervised = self.hashing(real, targets)
+        supervised = self.hashing(real, real, targets)
         total = supervised + self.eta * quantization(step.outputs)
         named: dict[str, Tensor | float] = {"supervised": supervised}
         if self.omega:
             judged, generated = self.gan.update(step.inputs.detach(), targets)
             with torch.no_grad():
                 made = self.gan.make(targets)
-            outputs = torch.cat([real, run_aside(step.student, made)])
-            augmented = self.hashing(outputs, torch.cat([targets, targets]))
+            augmented = self.hashing(run_aside(step.student, made), real, targets)
             total = total + self.omega * step.weight * augmented
             named |= {"made": augmented, "discriminator": judged, "generator": generated}
         return Terms(total, {"loss": total, **named})
 
-    def hashing(self, outputs: Tensor, targets: Tensor) -> Tensor:
-        """Triplet and classification loss of items whose classes are known."""
-        known = ~torch.eye(len(outputs), dtype=torch.bool, device=outputs.device)
-        ranking = triplet_hinge(soft_distances(outputs), targets @ targets.T > 0, known, self.margin)
-        return ranking + self.classifier.loss(torch.tanh(outputs), targets)
+    def hashing(self, anchors: Tensor, others: Tensor, targets: Tensor) -> Tensor:
+        """Classification of the anchors, and triplets of each with others; row by row of the same classes."""
+        different = ~torch.eye(len(anchors), dtype=torch.bool, device=anchors.device)
+        distance = soft_distances(anchors, others)
+        ranking = triplet_hinge(distance, targets @ targets.T > 0, different, self.margin)
+        return ranking + self.classifier.loss(torch.tanh(anchors), targets)
 
 
 def run_aside(network: nn.Module, inputs: Tensor) -> Tensor:

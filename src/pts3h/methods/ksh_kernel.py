@@ -10,7 +10,7 @@ from .signed_pairs import Residual, Signed
 
 ANCHORS = 300
 REFINEMENTS = 30  # gradient steps a bit
-RIDGE = 0.03  # of the mean diagonal of K'K: without it a few labelled items are learned by heart
+RIDGE = 0.03  # of the mean diagonal of K'K, which is singular where labelled items are fewer than anchors
 
 
 @dataclass(frozen=True)

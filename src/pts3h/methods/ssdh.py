@@ -51,7 +51,7 @@ class SSDH(Objective):
     def __call__(self, step: Step) -> Terms:
         """Compute the loss."""
         labelled = step.labelled
-        soft, distance = torch.tanh(step.outputs), soft_distances(step.outputs)
+        soft, distance = torch.tanh(step.outputs), soft_distances(step.outputs, step.outputs)
         ranking = triplet_hinge(distance[:labelled, :labelled], step.similar, step.known, self.margin)
         targets = self.targets[torch.from_numpy(step.positions[:labelled])].to(soft)
         classification = self.classifier.loss(soft[:labelled], targets)

@@ -4,21 +4,26 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from ..losses.pairwise import squared_distances
 
+def soft_distances(outputs: Tensor, others: Tensor) -> Tensor:
+    """Squared distances of tanh outputs as a share of the bits: 0 to 4, 2 if unrelated.
 
-def soft_distances(outputs: Tensor) -> Tensor:
-    """(n, bits) → (n, n) squared distances of tanh outputs as a share of the bits: 0 to 4, 2 if unrelated."""
-    return squared_distances(torch.tanh(outputs)) / outputs.shape[1]
+    Args:
+        outputs: (n, bits).
+        others: (m, bits).
+    """
+    soft, other = torch.tanh(outputs), torch.tanh(others)
+    square = soft.square().sum(1)[:, None] + other.square().sum(1)[None, :]
+    return torch.addmm(square, soft, other.T, alpha=-2) / outputs.shape[1]
 
 
 def triplet_hinge(distance: Tensor, similar: Tensor, known: Tensor, margin: float) -> Tensor:
     """Mean of max(0, margin + d(a, p) - d(a, n)) over all triplets of known pairs.
 
     Args:
-        distance: (n, n).
-        similar: (n, n) bool.
-        known: (n, n) bool, which pairs count.
+        distance: (n, m) of n anchors.
+        similar: (n, m) bool.
+        known: (n, m) bool, which pairs count.
         margin: how much farther a dissimilar item should be.
     """
     near, far = known & similar, known & ~similar
