@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PTS3H_CACHE ?= $(CURDIR)/.cache
 
-.PHONY: help setup test lint types demo bench clean
+.PHONY: help setup test lint types demo clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 10

@@ -77,9 +77,11 @@ class Hasher:
         """
         items = read_items(items)
         images = items.images
-        side = images.typical_side() if images else 0
-        config = self.config.resolved(images=images is not None, side=side, count=len(items))
         known = read_supervision(items, pairs, labels)
+        config = self.config.resolved(
+            images=images is not None, side=images.typical_side() if images else 0, count=len(items),
+            labelled=len(known.labelled),
+        )  # fmt: skip
         folder = None if out is None else claim_folder(Path(out), resume=resume, overwrite=overwrite)
         with watcher(tensorboard) as watch:
             fitting = Fitting(
