@@ -89,7 +89,7 @@ def fit(
         str | None, typer.Option(help="CSV of id,label, an .npy (-1 unknown), or 'folder' for class folders.")
     ] = None,
     bits: Annotated[int, typer.Option("--bits", "-b", help="Code length.")] = 64,
-    loss: Annotated[str, typer.Option(help="Pairwise loss: dsh, dpsh or ksh.")] = "dsh",
+    loss: Annotated[str, typer.Option(help="Pairwise loss: dsh, dpsh, ksh, dhn, hashnet or mihash.")] = "dsh",
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
     omega: Annotated[
         float | None, typer.Option(help="Weight of the unlabelled terms; 0 is supervised training.")
