@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from pts3h.checkpoints import load_checkpoint
+from pts3h.checkpoints import Checkpoint, load_checkpoint, save_checkpoint
 from pts3h.config import LOSS_DEFAULTS, Config
 from pts3h.data.batches import Batches
 from pts3h.data.pairs import LabelPairs
@@ -97,6 +97,22 @@ def test_a_resumed_run_equals_an_uninterrupted_one_bit_for_bit(tmp_path, stop, o
     assert_same(whole, resumed)
 
 
+def test_a_resumed_optimiser_lays_out_its_memory_as_the_weights_are(tmp_path):
+    """Whole networks keep their filters channels last; a fused optimiser takes no heed of strides."""
+    net, stored, teacher = (torch.nn.Conv2d(3, 4, 5).to(memory_format=torch.channels_last) for _ in "abc")
+    optimizers = [torch.optim.AdamW(one.parameters(), fused=True) for one in (net, stored)]
+    images, config = torch.rand(2, 3, 9, 9), Config()
+    for step in range(4):
+        if step == 2:
+            save_checkpoint(tmp_path, Checkpoint(step, net, teacher, optimizers[0], config))
+            assert load_checkpoint(tmp_path, stored, teacher, optimizers[1], config) == 2
+        for one, optimizer in zip((net, stored), optimizers, strict=True):
+            optimizer.zero_grad()
+            one(images).square().mean().backward()
+            optimizer.step()
+    assert torch.equal(net.weight, stored.weight)
+
+
 def test_the_same_seed_gives_the_same_model_and_another_one_another():
     first, second, third = make_run(), make_run(), make_run(seed=1)
     for run in (first, second, third):
@@ -169,6 +185,40 @@ def test_a_step_is_what_the_algorithm_says():
         torch.testing.assert_close(value, dict(student.named_parameters())[name], atol=1e-5, rtol=1e-4)
     for name, value in run.teacher.network.named_parameters():
         torch.testing.assert_close(value.double(), mean[name], atol=1e-5, rtol=1e-4)
+
+
+def test_unlabelled_items_join_after_the_lead():
+    run = make_run(steps=20, lead=0.5, ramp=0.25)
+    seen = []
+    record = train(replace(run, objective=Watched(run.objective, seen)))
+    assert [len(step.outputs) for step in seen] == [12] * 10 + [32] * 10
+    assert [step.teacher_outputs is None for step in seen] == [True] * 10 + [False] * 10
+    assert [step.weight for step in seen] == [0] * 10 + [consistency_ramp(t, 5) for t in range(1, 11)]
+    assert ["threshold" in figures for figures in record] == [False] * 10 + [True] * 10
+
+
+def test_a_run_that_is_all_lead_is_supervised_training():
+    led, supervised = make_run(lead=1.0), make_run(omega=0.0)
+    train(led)
+    train(replace(supervised, batches=Batches(
+        supervised.batches.known, np.arange(40, 120), labelled=12, unlabelled=0, seed=supervised.config.seed
+    )))  # fmt: skip
+    assert_same(led, supervised)
+
+
+class Watched(Objective):
+    """An objective whose steps can be looked at."""
+
+    def __init__(self, objective, seen):
+        self.objective, self.seen = objective, seen
+
+    @property
+    def needs_teacher(self):
+        return self.objective.needs_teacher
+
+    def __call__(self, step):
+        self.seen.append(step)
+        return self.objective(step)
 
 
 def test_no_gradient_reaches_the_teacher():

@@ -73,10 +73,16 @@ def load_checkpoint(
         network.load_state_dict(
             {key.removeprefix(name): value for key, value in tensors.items() if key.startswith(name)}
         )
+    weights = [weight for group in optimizer.param_groups for weight in group["params"]]
     memory: dict[int, dict[str, Tensor]] = {}
     for key, value in tensors.items():
         if key.startswith("optimizer."):
             _, number, name = key.split(".")
-            memory.setdefault(int(number), {})[name] = value
+            memory.setdefault(int(number), {})[name] = as_laid_out(value, weights[int(number)])
     optimizer.load_state_dict({**optimizer.state_dict(), "state": memory})
     return int(metadata["step"])
+
+
+def as_laid_out(value: Tensor, weight: Tensor) -> Tensor:
+    """With the strides of its weight: a fused optimiser walks through both in the order of the memory."""
+    return torch.empty_like(weight).copy_(value) if value.shape == weight.shape else value

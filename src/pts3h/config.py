@@ -73,8 +73,10 @@ class Config:
     weight_decay: float = 5e-4
     warmup: float = 0.1
     """Share of the steps over which the learning rate grows."""
+    lead: float = 0.0
+    """Share of the steps before unlabelled items join: they cost little, and the teacher knows more then."""
     ramp: float = 0.3
-    """Share of the steps over which omega grows (the paper: about 5 epochs of 60)."""
+    """Share of the steps over which omega grows, after ``lead`` (the paper: about 5 epochs of 60)."""
 
     backbone: str = "auto"
     """Image network: auto, efficientnet-lite0 or -lite2, alexnet, vgg16, small, timm:..., torchvision:..."""
@@ -215,7 +217,7 @@ RANGES: dict[str, tuple[float, float]] = {
     "omega": (0, 1e6), "gamma": (0, 1e6), "eta": (0, 1e6), "alpha": (0, 1), "similar_share": (0, 1),
     "labelled_per_batch": (2, 1e6), "unlabelled_per_batch": (0, 1e6), "steps": (1, 1e9), "epochs": (0, 1e9),
     "learning_rate": (0, 1e3), "backbone_rate": (0, 1e3), "momentum": (0, 1), "weight_decay": (0, 1),
-    "warmup": (0, 1), "ramp": (0, 1), "hidden": (0, 1e6), "dropout": (0, 0.99), "image_size": (0, 4096),
-    "views": (0, 64), "crop": (0.01, 1), "flip": (0, 1), "jitter": (0, 1), "noise": (0, 1e3),
-    "drop": (0, 0.99),
+    "warmup": (0, 1), "lead": (0, 1), "ramp": (0, 1), "hidden": (0, 1e6), "dropout": (0, 0.99),
+    "image_size": (0, 4096), "views": (0, 64), "crop": (0.01, 1), "flip": (0, 1), "jitter": (0, 1),
+    "noise": (0, 1e3), "drop": (0, 0.99),
 }  # fmt: skip

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import ArrayLike, NDArray
 
 from .config import Config
@@ -134,7 +135,13 @@ def whole_maker(config: Config, backbone: Backbone) -> Callable[[], HashNetwork]
     from copy import deepcopy
 
     hidden, fixed_norm = config.hidden or 0, bool(config.fixed_norm)
-    return lambda: HashNetwork(
-        config.bits, inputs=backbone.width, hidden=hidden, dropout=config.dropout,
-        backbone=deepcopy(backbone), fixed_norm=fixed_norm,
-    )  # fmt: skip
+
+    def make() -> HashNetwork:
+        network = HashNetwork(
+            config.bits, inputs=backbone.width, hidden=hidden, dropout=config.dropout,
+            backbone=deepcopy(backbone), fixed_norm=fixed_norm,
+        )  # fmt: skip
+        network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        return network
+
+    return make

@@ -80,6 +80,11 @@ class Run:
     name: str = "training"
     watch: Watcher | None = None
 
+    @property
+    def lead(self) -> int:
+        """Steps on labelled items alone, before the unlabelled ones join."""
+        return round(self.config.lead * self.steps)
+
 
 def train(run: Run, *, resume: bool = False, show: bool | None = None) -> list[Record]:
     """Train the student and its teacher in place; return one record of named figures a step.
@@ -112,13 +117,13 @@ def train(run: Run, *, resume: bool = False, show: bool | None = None) -> list[R
             view_1 = view_1.to(device)
             outputs = run.student(view_1)
             teacher_outputs = None
-            if run.objective.needs_teacher:
+            if run.objective.needs_teacher and step > run.lead:
                 with torch.no_grad():
                     teacher_outputs = run.teacher.network(view_2.to(device))
             known, similar = (torch.from_numpy(mask).to(device) for mask in (batch.known, batch.similar))
             terms = run.objective(Step(
-                step, consistency_ramp(step, ramp), batch.positions, view_1, outputs, teacher_outputs,
-                known, similar, run.student,
+                step, consistency_ramp(step - run.lead, ramp), batch.positions, view_1, outputs,
+                teacher_outputs, known, similar, run.student,
             ))  # fmt: skip
 
             optimizer.zero_grad()
@@ -153,7 +158,7 @@ def prepared(run: Run, start: int) -> Iterator[tuple[int, Batch, tuple[Tensor, T
     """
 
     def make(step: int) -> tuple[int, Batch, tuple[Tensor, Tensor]]:
-        batch = run.batches.at(step - 1)
+        batch = run.batches.at(step - 1, joined=step > run.lead)
         return step, batch, run.inputs.two_views(batch.positions, step_seed(run.config.seed, step, 0))
 
     steps = range(start + 1, run.steps + 1)

@@ -76,6 +76,15 @@ def test_supervised_training_has_no_unlabelled_items():
     assert len(batches.at(0).positions) == 8 and batches.steps_per_epoch == 2
 
 
+@pytest.mark.parametrize("make", [label_batches, pair_batches], ids=["labels", "pairs"])
+def test_before_the_unlabelled_items_join(make):
+    """The same labelled items stand alone."""
+    alone, together = make().at(3, joined=False), make().at(3)
+    assert len(alone.positions) == len(alone.known) < len(together.positions)
+    assert (alone.positions == together.positions[: len(alone.positions)]).all()
+    assert (alone.similar == together.similar).all()
+
+
 def test_fewer_items_than_a_batch_holds():
     batches = label_batches(labelled=64, unlabelled=500)
     assert sorted(batches.at(5).positions) == list(range(60)) and batches.steps_per_epoch == 1

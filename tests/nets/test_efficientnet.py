@@ -7,7 +7,7 @@ import torch
 
 from pts3h import UserError
 from pts3h.nets import build_backbone
-from pts3h.nets.efficientnet import PACKAGES, EfficientNetLite, scaled_channels
+from pts3h.nets.efficientnet import PACKAGES, ConvNorm, EfficientNetLite, scaled_channels
 
 
 @pytest.mark.parametrize(("name", "size"), [("efficientnet-lite0", 224), ("efficientnet-lite2", 260)])
@@ -33,6 +33,33 @@ def test_features_are_those_of_the_reference_package(name, size):
 def test_any_size_will_do(size):
     net, _ = build_backbone("efficientnet-lite0", weights="random")
     assert net.eval()(torch.rand(1, 3, size, size)).shape == (1, 1280)
+
+
+@pytest.mark.parametrize(("kernel", "stride", "groups"), [(1, 1, 1), (3, 2, 1), (5, 2, 8), (5, 1, 8)])
+@pytest.mark.parametrize("active", [True, False])
+def test_fixed_norms_are_folded_without_a_change_in_values_or_gradients(kernel, stride, groups, active):
+    torch.manual_seed(0)
+    layer = ConvNorm(8, 8, kernel, stride, groups, active).double()
+    for value in (layer.norm.weight, layer.norm.bias, layer.norm.running_mean, layer.norm.running_var):
+        value.data.uniform_(0.5, 2)
+    layer.eval()
+    images = torch.rand(3, 8, 11, 11, dtype=torch.float64, requires_grad=True)
+    wanted = layer.norm(layer.conv(images))
+    wanted = wanted.clamp(0, 6) if active else wanted
+    got = layer(images)
+    torch.testing.assert_close(got, wanted)
+    variables = [images, *layer.parameters()]
+    weight = torch.rand_like(got)
+    both = (torch.autograd.grad((result * weight).sum(), variables) for result in (got, wanted))
+    for own, plain in zip(*both, strict=True):
+        assert plain.abs().max() > 0
+        torch.testing.assert_close(own, plain)
+
+
+def test_norms_that_learn_their_statistics_still_do():
+    layer = ConvNorm(3, 4, kernel=3)
+    layer(torch.rand(8, 3, 9, 9))
+    assert layer.norm.running_mean.abs().max() > 0
 
 
 def test_sizes_of_the_published_nets():

@@ -43,7 +43,7 @@ def run_matrix(plan: Plan, folder: Path, *, workers: int | None = None, show: bo
     setup = plan.setup
     data = load_data(setup.dataset, setup.place, setup.classes, setup.images)
     fill_feature_cache(plan.setup, data, missing, show)
-    cores = os.cpu_count() or 1
+    cores = usable_cores()
     workers = min(workers or cores, len(missing), MOST_WORKERS)
     run = partial(run_cell, setup, folder=folder, threads=max(cores // workers, 1))
     failed = 0
@@ -58,6 +58,13 @@ def run_matrix(plan: Plan, folder: Path, *, workers: int | None = None, show: bo
     if failed == len(missing) and failed == len(cells):
         raise UserError(f"all {failed} runs failed, the reasons stand above")
     return failed
+
+
+def usable_cores() -> int:
+    """Cores that this process may run on: a container or ``taskset`` may leave it fewer than there are."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def fill_feature_cache(setup: Setup, data: "Dataset", cells: Sequence[Cell], show: bool | None) -> None:

@@ -79,9 +79,10 @@ class Batches:
         """Steps in one pass over the unlabelled items, or over what is labelled where there are none."""
         return max(self._unlabelled.groups or self._labelled.groups, 1)
 
-    def at(self, step: int) -> Batch:
-        """The batch of this step, counted from 0."""
+    def at(self, step: int, *, joined: bool = True) -> Batch:
+        """The batch of this step, counted from 0; the unlabelled items stand in it once they ``joined``."""
         chosen = self._labelled.at(step)
         labelled = self.known.labelled[chosen] if self.pairs is None else np.unique(self.pairs[chosen])
         known, similar = self.known.block(labelled)
-        return Batch(np.concatenate([labelled, self.pool[self._unlabelled.at(step)]]), known, similar)
+        beside = self.pool[self._unlabelled.at(step)] if joined else self.pool[:0]
+        return Batch(np.concatenate([labelled, beside]), known, similar)

@@ -4,7 +4,9 @@ import math
 
 
 def consistency_ramp(step: int, length: int) -> float:
-    """exp(-5 (1 - t/T)²) up to T, then 1 (Mean Teacher, arXiv 1703.01780)."""
+    """0 before step 1, exp(-5 (1 - t/T)²) up to T, then 1 (Mean Teacher, arXiv 1703.01780)."""
+    if step < 1:
+        return 0.0
     return 1.0 if step >= length else math.exp(-5 * (1 - step / length) ** 2)
 
 

@@ -28,7 +28,8 @@ class Step:
 
     Attributes:
         number: the step, counted from 1.
-        weight: how far the unlabelled terms have ramped up, in [0, 1].
+        weight: how far the unlabelled terms have ramped up, in [0, 1]; 0 as long as labelled
+            items are alone in the batch.
         positions: (n,) which items they are.
         inputs: the view the student saw.
         outputs: (n, bits) of the student.

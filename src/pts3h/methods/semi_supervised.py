@@ -39,7 +39,7 @@ class SemiSupervised(Objective):
         rounding = quantization(step.outputs)
         total = supervised + self.eta * rounding
         named: dict[str, Tensor | float] = {"supervised": supervised, "quantization": rounding}
-        if self.needs_unlabelled:
+        if self.needs_unlabelled and step.weight:
             omega = self.omega * step.weight
             regulariser, parts = self.regulariser(step)
             total = total + omega * regulariser
