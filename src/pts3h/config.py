@@ -168,7 +168,8 @@ class Config:
         """The settings of the first stage of fine-tuning: a head on frozen features."""
         tuned = LOSS_DEFAULTS[self.loss]["learning_rate"]
         return replace(
-            self, freeze=True, optimizer="sgd", learning_rate=tuned, steps=1000, epochs=None, alpha=None
+            self, freeze=True, optimizer="sgd", learning_rate=tuned, steps=1000, epochs=None, alpha=None,
+            lead=0.0,
         )
 
     def with_settings(self, settings: dict[str, Any]) -> "Config":
