@@ -128,7 +128,13 @@ class TestByData:
 
 
 def test_thousands_of_labelled_items_take_more_steps():
-    steps = [Config().resolved(images=False, count=60_000, labelled=n).steps for n in (0, 500, 5_000, 50_000)]
-    assert steps == [1000, 1000, 13 * 5_000 // 32, 4000]
+    """Twice as many where unlabelled ones take part."""
+    numbers = (0, 500, 2_500, 50_000)
+    steps, supervised = (
+        [Config(omega=omega).resolved(images=False, count=60_000, labelled=n).steps for n in numbers]
+        for omega in (None, 0.0)
+    )
+    assert steps == [1000, 1000, 26 * 2_500 // 32, 4000]
+    assert supervised == [1000, 1000, 13 * 2_500 // 32, 4000]
     assert Config().resolved(images=False, count=100, labelled=100).steps == 300
     assert Config(steps=7).resolved(images=False, labelled=5_000).steps == 7

@@ -103,8 +103,13 @@ def without_broken(known: KnownPairs, broken: dict[int, str], count: int) -> Kno
 
 
 def load_backbone(config: Config) -> Backbone:
-    """The image network of the settings."""
-    backbone, missing = build_backbone(config.backbone, weights=config.weights)
+    """The image network of the settings.
+
+    What is random in it follows the seed; where it stays as it is, all seeds share one, and so its features.
+    """
+    with torch.random.fork_rng():
+        torch.manual_seed(0 if config.freeze else config.seed)
+        backbone, missing = build_backbone(config.backbone, weights=config.weights)
     if missing:
         warnings.warn(
             f"{config.weights} does not cover {len(missing)} tensors of {config.backbone}, "

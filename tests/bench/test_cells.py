@@ -1,6 +1,9 @@
 """Single cells: whole networks on pictures, and what a cell keeps."""
 
 import json
+import os
+import signal
+from unittest.mock import ANY
 
 import numpy as np
 import pytest
@@ -10,6 +13,8 @@ from pts3h.bench.cells import build_inputs, course, resolved, run_cell
 from pts3h.bench.plan import Cell, Setup, defining_settings
 from pts3h.bench.sources import load_data
 from pts3h.errors import UserError
+from pts3h.methods.pts3h import PTS3H
+from pts3h.train import Interrupted
 
 WHOLE = Setup(
     "digits", images=300, settings={
@@ -39,6 +44,26 @@ def test_whole_networks_and_frozen_features_share_the_split(run):
     assert whole["course"] and not supervised["course"]
     assert all(0.05 < cell["map"] < 1 for cell in (whole, supervised, shallow))
     assert whole["ranks"][-1] <= 100 and len(whole["recall"]) == 9 and whole["recall"][-1] == 1
+
+
+def test_a_whole_network_that_was_stopped_goes_on(run, tmp_path, monkeypatch):
+    """The cell after a stop is the cell without one."""
+    expected = run(WHOLE, "pts3h-dsh")
+    (tmp_path / "pts3h-dsh-8bits-30labels-seed0.json").unlink()
+    steps = []
+
+    def stop(self, step):
+        steps.append(step.number)
+        if step.number == 2 and len(steps) == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+        return original(self, step)
+
+    original = PTS3H.__call__
+    monkeypatch.setattr(PTS3H, "__call__", stop)
+    with pytest.raises(Interrupted):
+        run(WHOLE, "pts3h-dsh")
+    assert run(WHOLE, "pts3h-dsh") == expected | {"seconds": ANY}
+    assert steps == [1, 2, 3]
 
 
 def test_not_everything_is_trained_whole(run):

@@ -53,6 +53,12 @@ def test_pairs_are_enough_or_refused_in_one_line(name):
         assert np.isfinite(fit(name, problem, steps=5).history[-1]["loss"])
 
 
+@pytest.mark.parametrize("name", sorted(set(DEEP) - SUPERVISED))
+def test_unlabelled_items_may_join_late(name):
+    history = fit(name, problems.make_problem(), steps=10, lead=0.5).history
+    assert np.isfinite([record["loss"] for record in history]).all()
+
+
 @pytest.mark.parametrize("name", sorted(LABELS_ONLY))
 def test_several_classes_an_item(name):
     assert np.isfinite(fit(name, problems.make_flags_problem(), steps=30).history[-1]["loss"])

@@ -94,12 +94,7 @@ def build_inputs(
     images = data.items.images
     if images is None:
         return VectorInputs(np.asarray(data.items.content), vector_views(config), members)
-    import torch
-
-    with torch.random.fork_rng():
-        torch.manual_seed(0)  # an untrained backbone must be the same one in every process
-        backbone = load_backbone(config)
-    features = compute_features(images, backbone, config, show)
+    features = compute_features(images, load_backbone(config), config, show)
     if features.broken:
         reason = features.broken[min(features.broken)]
         raise UserError(

@@ -130,11 +130,11 @@ def mean(runs: Sequence[Result], figure: str) -> list[float]:
 def grouped(
     summaries: Sequence[Summary], x: Callable[[Summary], float], y: Callable[[Summary], float]
 ) -> list[Line]:
-    """One line a method, from left to right."""
+    """One line a method, in the order of the registry as in every figure, so that colours stay the same."""
     lines: list[Line] = []
-    for method in dict.fromkeys(s.method for s in summaries):
-        points = sorted((x(s), y(s)) for s in summaries if s.method == method)
-        lines.append((METHODS[method].label, [p[0] for p in points], [p[1] for p in points]))
+    for method, entry in METHODS.items():
+        if points := sorted((x(s), y(s)) for s in summaries if s.method == method):
+            lines.append((entry.label, [p[0] for p in points], [p[1] for p in points]))
     return lines
 
 

@@ -135,8 +135,8 @@ DEEP: dict[str, DeepMethod] = {
         DeepMethod("bgdh", bgdh, {"loss": "dpsh"}, uses_unlabelled=True),
         DeepMethod("dsh-gans", dsh_gans, needs_labels=True, uses_unlabelled=True),
         *BASES.values(),
-        DeepMethod("dsdh", dsdh, {"loss": "dpsh", "eta": 1.0}, needs_labels=True),
-        DeepMethod("dmdh", dmdh, {"loss": "dpsh"}),
-        DeepMethod("dish", dish),
+        DeepMethod("dsdh", dsdh, {"loss": "dpsh", "omega": 0.0, "eta": 1.0}, needs_labels=True),
+        DeepMethod("dmdh", dmdh, {"loss": "dpsh", "omega": 0.0}),
+        DeepMethod("dish", dish, {"omega": 0.0}),
     )
 }
