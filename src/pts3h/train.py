@@ -200,7 +200,7 @@ def build_optimizer(
     assert rate is not None, "settings are resolved before training"
     head = [*student.trunk.parameters(), *student.hash.parameters()]
     groups: list[dict[str, Any]] = [{"params": head, "lr": rate}]
-    if beside:  # apart: they may have no gradient as yet, and a fused optimiser wants all of a group's or none
+    if beside:  # apart: they may have no gradient yet, and a fused optimiser wants all of a group's or none
         groups.append({"params": list(beside), "lr": rate})
     if student.backbone is not None:
         backbone = [weight for weight in student.backbone.parameters() if weight.requires_grad]
