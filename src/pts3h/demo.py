@@ -15,7 +15,8 @@ import numpy as np
 
 from . import progress
 from .codes import Codes, hamming
-from .data.datasets import Dataset, load_dataset
+from .data.dataset import Dataset
+from .data.datasets import load_dataset
 from .data.splits import Split, draw_split, few_labels
 from .errors import UserError
 from .evaluation import evaluate

@@ -43,6 +43,16 @@ def test_the_papers_settings(name):
     assert len(plan.cells()) == 4 * 4 * 5
 
 
+def test_fine_tuning_gives_both_systems_their_own_steps():
+    stored = read_config(FOLDER.parent / "fine-tune-cifar10.yaml")
+    setup = Setup(stored["dataset"], settings=stored["settings"], of=stored["of"])
+    plan = Plan(setup, stored["methods"], stored["bits"], stored["labels"], stored["runs"])
+    both = [Config.from_keywords(setup.settings_of(cell)) for cell in plan.cells()]
+    assert [config.freeze for config in both] == [False, False]
+    assert both[0].lead > 0 == both[1].lead and both[0].steps < both[1].steps
+    assert both[1].omega == 0
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

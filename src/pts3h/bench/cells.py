@@ -11,7 +11,7 @@ import numpy as np
 
 from ..codes import Codes
 from ..config import Config
-from ..data.datasets import Dataset
+from ..data.dataset import Dataset
 from ..data.images import Positions
 from ..data.pairs import LabelPairs
 from ..data.splits import Split

@@ -16,7 +16,7 @@ from ..errors import UserError
 from .plan import Cell, Plan, Setup
 
 if TYPE_CHECKING:
-    from ..data.datasets import Dataset
+    from ..data.dataset import Dataset
 
 MOST_WORKERS = 8
 

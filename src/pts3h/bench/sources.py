@@ -5,7 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ..data.datasets import Dataset, load_dataset, mosaic_dataset
+from ..data.dataset import Dataset
+from ..data.datasets import load_dataset, mosaic_dataset
 from ..data.items import Items, from_array, load_array
 from ..data.pairs import check_labels
 from ..data.splits import Protocol, Split, draw_split, few_labels

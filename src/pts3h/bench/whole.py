@@ -8,7 +8,7 @@ import numpy as np
 
 from ..codes import Codes
 from ..config import Network
-from ..data.datasets import Dataset
+from ..data.dataset import Dataset
 from ..data.splits import Split
 from ..errors import UserError
 from ..hasher import Hasher

@@ -1,6 +1,8 @@
-"""Verified downloads into the cache."""
+"""Verified downloads into the cache, and what the clients of registries fetch."""
 
 import hashlib
+import shutil
+import subprocess
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -52,3 +54,13 @@ def has_digest(path: Path, digest: str) -> bool:
     kind, expected = digest.split(":")
     with path.open("rb") as file:
         return hashlib.file_digest(file, kind).hexdigest() == expected
+
+
+def run_tool(command: list[str], folder: Path) -> None:
+    """Run a registry client, quietly."""
+    if shutil.which(command[0]) is None:
+        raise UserError(f"{command[0]} is not installed")
+    try:
+        subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=600)
+    except (subprocess.SubprocessError, OSError) as error:
+        raise UserError(f"'{' '.join(command)}' failed") from error
