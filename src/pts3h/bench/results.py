@@ -15,16 +15,26 @@ from .plots import all_plots
 from .report import NOTE, read_note, summaries_of, tables_of, write_bytes
 from .tables import to_markdown
 
-LEAD = (
-    "# Results\n\nMade by `python -m pts3h.bench.results` from the cells of `pts3h bench`; nothing is "
-    f"written by hand but the remarks, and nothing stands here that was not run. {NOTE}\n"
-)
+LEAD = """# Results
+
+Nothing stands here that was not run, and nothing is written by hand but the remarks: the page is made from the
+cells that `pts3h bench` wrote, which are in `results/`, by
+
+```
+{command}
+```
+
+{note}
+"""
 
 
 def write_results(page: Path, folders: Sequence[Path]) -> None:
     """Write the page, and the curves into ``figures/`` beside it."""
+    command = shlex.join(
+        ["python", "-m", "pts3h.bench.results", "docs/RESULTS.md", *(f"results/{f.name}" for f in folders)]
+    )
     sections = [section(folder, page.parent) for folder in folders]
-    write_text(page, "\n".join([LEAD, *sections]))
+    write_text(page, "\n".join([LEAD.format(command=command, note=NOTE), *sections]))
 
 
 def section(folder: Path, beside: Path) -> str:
