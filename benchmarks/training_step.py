@@ -23,6 +23,7 @@ from pts3h.inputs import ImageInputs, Inputs, VectorInputs
 from pts3h.learning import build_objective
 from pts3h.nets.efficientnet import EfficientNetLite
 from pts3h.nets.hashing import HashNetwork, Teacher
+from pts3h.preparation import whole_maker
 from pts3h.train import Run, train
 from pts3h.views import ImageViews, VectorViews
 
@@ -78,10 +79,7 @@ def main() -> None:
     config = Config(bits=BITS, freeze=False).resolved(images=True, side=32)
     config = replace(config, labelled_per_batch=16, unlabelled_per_batch=48)
 
-    def whole() -> HashNetwork:
-        backbone = EfficientNetLite("efficientnet-lite0")
-        return HashNetwork(BITS, inputs=1280, hidden=512, dropout=0.1, backbone=backbone)
-
+    whole = whole_maker(config, EfficientNetLite("efficientnet-lite0"))
     assert config.image_size is not None
     images = ImageInputs(pixels, config.image_size, ImageViews())
     compare(f"lite0 at {config.image_size} px, 16 + 48", make_run(images, whole, config, steps=2), seconds=60)
