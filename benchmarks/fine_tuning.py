@@ -41,7 +41,8 @@ def main() -> None:
         network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
     for side in (64, 96):
         images = torch.rand(BATCH, 3, side, side)
-        times = race({"apart": partial(train_apart, *plain, images), "ours": partial(train_on, *ours, images)})
+        sides = {"apart": partial(train_apart, *plain, images), "ours": partial(train_on, *ours, images)}
+        times = race(sides)
         rates = {name: BATCH / seconds for name, seconds in times.items()}
         gain = times["apart"] / times["ours"]
         print(f"{side} px: {rates['apart']:.0f} images/s apart, {rates['ours']:.0f} ours, {gain:.2f}x")

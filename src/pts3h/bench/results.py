@@ -17,8 +17,8 @@ from .tables import to_markdown
 
 LEAD = """# Results
 
-Nothing stands here that was not run, and nothing is written by hand but the remarks: the page is made from the
-cells that `pts3h bench` wrote, which are in `results/`, by
+Nothing stands here that was not run, and nothing is written by hand but the remarks: the page is made from
+the cells that `pts3h bench` wrote, which are in `results/`, by
 
 ```
 {command}
