@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 from unittest.mock import ANY
 
@@ -49,7 +50,7 @@ def test_whole_networks_and_frozen_features_share_the_split(run):
 def test_a_whole_network_that_was_stopped_goes_on(run, tmp_path, monkeypatch):
     """The cell after a stop is the cell without one."""
     expected = run(WHOLE, "pts3h-dsh")
-    (tmp_path / "pts3h-dsh-8bits-30labels-seed0.json").unlink()
+    shutil.rmtree(tmp_path / "pts3h-dsh-8bits-30labels-seed0")
     steps = []
 
     def stop(self, step):
@@ -63,6 +64,8 @@ def test_a_whole_network_that_was_stopped_goes_on(run, tmp_path, monkeypatch):
     with pytest.raises(Interrupted):
         run(WHOLE, "pts3h-dsh")
     assert run(WHOLE, "pts3h-dsh") == expected | {"seconds": ANY}
+    assert steps == [1, 2, 3]
+    assert run(WHOLE, "pts3h-dsh") == expected | {"seconds": ANY}  # from the model, which was kept
     assert steps == [1, 2, 3]
 
 
