@@ -61,25 +61,29 @@ def assert_same(run, other):
         assert torch.equal(value, weights(other)[name]), name
 
 
-class StopAt(Objective):
-    """An objective that presses Ctrl-C in the middle of a step."""
+class Watched(Objective):
+    """An objective whose steps are looked at."""
 
-    def __init__(self, objective, step):
-        self.objective, self.left = objective, step
+    def __init__(self, objective, look):
+        self.objective, self.look = objective, look
 
     @property
     def needs_teacher(self):
         return self.objective.needs_teacher
 
     def __call__(self, step):
-        self.left -= 1
-        if self.left == 0:
-            os.kill(os.getpid(), signal.SIGINT)
+        self.look(step)
         return self.objective(step)
 
 
-def stopped_at(run, step):
-    return replace(run, objective=StopAt(run.objective, step))
+def stopped_at(run, number):
+    """A run in which Ctrl-C is pressed in the middle of a step."""
+
+    def look(step):
+        if step.number == number:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    return replace(run, objective=Watched(run.objective, look))
 
 
 @pytest.mark.parametrize("optimizer", ["sgd", "adamw"])
@@ -190,7 +194,7 @@ def test_a_step_is_what_the_algorithm_says():
 def test_unlabelled_items_join_after_the_lead():
     run = make_run(steps=20, lead=0.5, ramp=0.25)
     seen = []
-    record = train(replace(run, objective=Watched(run.objective, seen)))
+    record = train(replace(run, objective=Watched(run.objective, seen.append)))
     assert [len(step.outputs) for step in seen] == [12] * 10 + [32] * 10
     assert [step.teacher_outputs is None for step in seen] == [True] * 10 + [False] * 10
     assert [step.weight for step in seen] == [0] * 10 + [consistency_ramp(t, 5) for t in range(1, 11)]
@@ -204,21 +208,6 @@ def test_a_run_that_is_all_lead_is_supervised_training():
         supervised.batches.known, np.arange(40, 120), labelled=12, unlabelled=0, seed=supervised.config.seed
     )))  # fmt: skip
     assert_same(led, supervised)
-
-
-class Watched(Objective):
-    """An objective whose steps can be looked at."""
-
-    def __init__(self, objective, seen):
-        self.objective, self.seen = objective, seen
-
-    @property
-    def needs_teacher(self):
-        return self.objective.needs_teacher
-
-    def __call__(self, step):
-        self.seen.append(step)
-        return self.objective(step)
 
 
 def test_no_gradient_reaches_the_teacher():
