@@ -127,6 +127,12 @@ class TestByData:
             Config(backbone=backbone, image_size=size - 1).resolved(images=True, side=32)
 
 
+def test_ksh_learns_slower_at_fewer_bits():
+    rates = [Config(loss="ksh", bits=bits).resolved(images=False).learning_rate for bits in (8, 12, 48, 256)]
+    assert rates == sorted(rates) and rates[1] < 0.05 and rates[2] == rates[3] == 0.1
+    assert Config(loss="ksh", bits=12, learning_rate=0.2).resolved(images=False).learning_rate == 0.2
+
+
 def test_thousands_of_labelled_items_take_more_steps():
     """Twice as many where unlabelled ones take part."""
     numbers = (0, 500, 2_500, 50_000)

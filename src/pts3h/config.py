@@ -151,6 +151,10 @@ class Config:
             "noise": 0.0 if images else 0.2,
             "drop": 0.0 if images else 0.1,
         }
+        if self.loss == "ksh" and self.bits < 48:
+            # its slope grows with the cube of the outputs and shrinks with their number: at 12 bits a rate of
+            # 0.05 still trained and 0.1 did not
+            defaults["learning_rate"] *= (self.bits / 48) ** 0.75
         if fine_tuning:
             defaults["learning_rate"] = 1e-3  # of AdamW
         if self.steps is None and self.epochs is None:
