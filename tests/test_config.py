@@ -127,6 +127,16 @@ class TestByData:
             Config(backbone=backbone, image_size=size - 1).resolved(images=True, side=32)
 
 
+def test_coding_otherwise_than_training_needs_a_fine_tuned_network():
+    for settings in ({"mirror": True}, {"code_size": 128}):
+        assert not Config(freeze=False, **settings).resolved(images=True, side=32).freeze
+        for images in (True, False):
+            with pytest.raises(UserError, match="code_size and mirror are for fine-tuned networks"):
+                Config(**settings).resolved(images=images, side=32)
+    with pytest.raises(UserError, match="code_size must be at least 63 for alexnet, got 40"):
+        Config(freeze=False, backbone="alexnet", code_size=40).resolved(images=True, side=64)
+
+
 def test_ksh_learns_slower_at_fewer_bits():
     rates = [Config(loss="ksh", bits=bits).resolved(images=False).learning_rate for bits in (8, 12, 48, 256)]
     assert rates == sorted(rates) and rates[1] < 0.05 and rates[2] == rates[3] == 0.1

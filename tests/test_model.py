@@ -2,6 +2,7 @@
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from safetensors.numpy import load_file, save_file
 
 import pts3h
 from pts3h import UserError
+from pts3h.data.items import read_items
 from pts3h.model import Model, can_be_swapped
 from tests.pictures import pictures, random_pairs
 
@@ -34,6 +36,36 @@ def folder(hasher, tmp_path):
 
 def files(folder):
     return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+class TestCodingPictures:
+    """A network that was trained whole may look at larger pictures, and at their mirror images."""
+
+    IMAGES, _ = pictures(40, side=16)
+
+    @pytest.fixture
+    def whole(self):
+        settings = {"backbone": "small", "image_size": 16, "labelled_per_batch": 8, "unlabelled_per_batch": 8}
+        return fitted(self.IMAGES, **settings)
+
+    def changed(self, hasher, **settings):
+        model = replace(hasher.model, config=hasher.config.with_settings(settings))
+        return model.outputs(read_items(self.IMAGES))[0], model.fingerprint()
+
+    def test_mirror(self, whole):
+        plain, _ = whole.outputs(self.IMAGES)
+        turned, _ = whole.outputs(np.ascontiguousarray(self.IMAGES[:, :, ::-1]))
+        both, fingerprint = self.changed(whole, mirror=True)
+        assert np.abs(plain - turned).max() > 1e-5
+        np.testing.assert_allclose(both, (plain + turned) / 2, rtol=1e-3, atol=1e-7)
+        assert fingerprint != whole.fingerprint
+
+    def test_code_size(self, whole):
+        larger, fingerprint = self.changed(whole, code_size=24)
+        expected, _ = self.changed(whole, image_size=24, code_size=24)
+        np.testing.assert_array_equal(larger, expected)
+        assert np.abs(larger - whole.outputs(self.IMAGES)[0]).max() > 1e-5
+        assert fingerprint != whole.fingerprint
 
 
 class TestSaveAndLoad:

@@ -94,6 +94,11 @@ class Config:
     """Of the hidden layer."""
     image_size: int | None = None
     """Pixels a side; None: three times the pictures' own, between 96 and 224."""
+    code_size: int | None = None
+    """Pixels a side when a fine-tuned network codes pictures; None: ``image_size``. Random crops enlarge what
+    is in a picture, so that coding at a third more than training gains."""
+    mirror: bool = False
+    """Whether a fine-tuned network codes a picture by its output and that of its mirror image together."""
     views: int = 3
     """Perturbed copies of each picture in the feature cache."""
     crop: float = 0.5
@@ -159,9 +164,15 @@ class Config:
         chosen = {name: value for name, value in defaults.items() if getattr(self, name) is None}
         optimizer = ("adamw" if fine_tuning else "sgd") if self.optimizer == "auto" else self.optimizer
         resolved = replace(self, backbone=backbone, optimizer=optimizer, **chosen)
+        if resolved.code_size is None:
+            resolved = replace(resolved, code_size=resolved.image_size)
         smallest = SMALLEST.get(backbone, 8)
-        if images and (resolved.image_size or 0) < smallest:
-            raise UserError(f"image_size must be at least {smallest} for {backbone}, got {self.image_size}")
+        for name in ("image_size", "code_size"):
+            size = getattr(resolved, name)
+            if images and size is not None and size < smallest:
+                raise UserError(f"{name} must be at least {smallest} for {backbone}, got {size}")
+        if not fine_tuning and (resolved.code_size != resolved.image_size or self.mirror):
+            raise UserError("code_size and mirror are for fine-tuned networks: leave them out, or fine-tune")
         return resolved
 
     def for_frozen_head(self) -> "Config":
@@ -229,6 +240,6 @@ RANGES: dict[str, tuple[float, float]] = {
     "labelled_per_batch": (2, 1e6), "unlabelled_per_batch": (0, 1e6), "steps": (1, 1e9), "epochs": (0, 1e9),
     "learning_rate": (0, 1e3), "backbone_rate": (0, 1e3), "momentum": (0, 1), "weight_decay": (0, 1),
     "warmup": (0, 1), "lead": (0, 1), "ramp": (0, 1), "hidden": (0, 1e6), "dropout": (0, 0.99),
-    "image_size": (0, 4096), "views": (0, 64), "crop": (0.01, 1), "flip": (0, 1), "jitter": (0, 1),
-    "noise": (0, 1e3), "drop": (0, 0.99),
+    "image_size": (0, 4096), "code_size": (0, 4096), "views": (0, 64), "crop": (0.01, 1), "flip": (0, 1),
+    "jitter": (0, 1), "noise": (0, 1e3), "drop": (0, 0.99),
 }  # fmt: skip

@@ -70,9 +70,11 @@ class Model:
 
     def fingerprint(self) -> str:
         """A short name of everything that shapes the codes; an index made with another is refused."""
-        digest = hashlib.sha256(
-            f"{self.config.bits} {self.config.image_size} {self.config.backbone}".encode()
-        )
+        config = self.config
+        shaping = [config.bits, config.image_size, config.backbone]
+        if config.code_size not in (None, config.image_size) or config.mirror:
+            shaping += [config.code_size, config.mirror]
+        digest = hashlib.sha256(" ".join(map(str, shaping)).encode())
         for name, tensor in sorted(self.tensors().items()):
             digest.update(name.encode())
             digest.update(tensor.cpu().contiguous().numpy().tobytes())
@@ -105,7 +107,7 @@ class Model:
         size = self.config.image_size
         assert size is not None
         if self.backbone is None:
-            return self._image_outputs(items, net, size, show)
+            return self._image_outputs(items, net, self.config.code_size or size, show)
         features = FrozenBackbone(self.backbone, name=self.config.backbone).clean(
             items.images, size=size, show=show
         )
@@ -135,7 +137,10 @@ class Model:
                 positions = np.arange(start, min(start + IMAGE_BATCH, len(items)))
                 loaded = images.load(positions, size)
                 pixels = torch.from_numpy(loaded.pixels).to(device).float().div_(255)
-                outputs[positions] = net(pixels).cpu().numpy()
+                result = net(pixels)
+                if self.config.mirror:
+                    result = (result + net(pixels.flip(3))) / 2
+                outputs[positions] = result.cpu().numpy()
                 broken |= {start + place: reason for place, reason in loaded.broken.items()}
                 advance(len(positions))
         return outputs, broken

@@ -75,7 +75,7 @@ def resolved(data: Dataset, cell: Cell, settings: dict[str, Any]) -> Config:
     images = data.items.images
     side = images.typical_side() if images else 0
     if METHODS[cell.method].module == "shallow":
-        settings = {**settings, "freeze": True}
+        settings = {**settings, "freeze": True, "code_size": None, "mirror": False}
     config = Config.from_keywords({"bits": cell.bits, **settings})
     return config.resolved(images=images is not None, side=side, count=len(data.items))
 
