@@ -9,6 +9,7 @@ from ..methods.registry import METHODS
 from .summary import Summary
 
 KINDS = ("semi-supervised", "supervised", "unsupervised")
+WORDS = ("method", "kind", "base")  # columns that are not numbers
 LATEX_SPECIAL = {"%": r"\%", "&": r"\&", "_": r"\_", "#": r"\#", "±": r"$\pm$", "≤": r"$\le$"}
 CSV_HEADER = (
     "method", "bits", "labels", "seeds", "map", "map_std", "precision_within_2", "precision_within_2_std",
@@ -110,7 +111,8 @@ def p_text(p: float | None) -> str:
 
 def to_markdown(table: Table) -> str:
     """A Markdown table under its title."""
-    lines = [[*table.header], ["---", *("---:" for _ in table.header[1:])], *table.rows]
+    rule = ["---" if name in WORDS else "---:" for name in table.header]
+    lines = [[*table.header], rule, *table.rows]
     body = "\n".join("| " + " | ".join(text.replace("|", r"\|") for text in line) + " |" for line in lines)
     return f"**{table.title}**\n\n{body}\n"
 
@@ -121,7 +123,7 @@ def to_latex(table: Table) -> str:
     def line(entries: Sequence[str]) -> str:
         return " & ".join("".join(LATEX_SPECIAL.get(c, c) for c in text) for text in entries) + r" \\"
 
-    columns = "l" + "r" * (len(table.header) - 1)
+    columns = "".join("l" if name in WORDS else "r" for name in table.header)
     rows = "\n".join(line(row) for row in table.rows)
     return (
         f"\\begin{{table}}\n\\centering\n\\caption{{{line([table.title])[:-3]}}}\n"
@@ -148,10 +150,9 @@ def print_table(table: Table) -> None:
     from rich.table import Table as Shown
 
     shown = Shown(*table.header, title=table.title)
-    for column in shown.columns:
+    for name, column in zip(table.header, shown.columns, strict=True):
         column.no_wrap = True
-    for column in shown.columns[1:]:
-        column.justify = "right"
+        column.justify = "left" if name in WORDS else "right"
     for row in table.rows:
         shown.add_row(*row)
     console = Console()
