@@ -1,7 +1,6 @@
 """The demo: PTS3H against its supervised baseline on real pictures; a table, a gallery, a model to keep."""
 
 import multiprocessing
-import os
 import sys
 import time
 from collections.abc import Sequence
@@ -15,6 +14,7 @@ import numpy as np
 
 from . import progress
 from .codes import Codes, hamming
+from .cores import usable_cores
 from .data.dataset import Dataset
 from .data.datasets import load_dataset
 from .data.splits import Split, draw_split, few_labels
@@ -118,7 +118,7 @@ def compute_features(data: Dataset, bits: int) -> None:
 
 def run_cells(cells: list[Cell], keep: dict[Cell, Path]) -> list[Result]:
     """Run the cells, one core each: on matrices this small two cores gain little, two runs gain all."""
-    workers = min(os.cpu_count() or 1, len(cells), 8)
+    workers = min(usable_cores(), len(cells), 8)
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(workers, mp_context=context) as pool, progress.bar(
         "runs", len(cells), unit="runs"

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import progress
+from ..cores import usable_cores
 from ..errors import UserError
 from .plan import Cell, Plan, Setup
 
@@ -58,13 +59,6 @@ def run_matrix(plan: Plan, folder: Path, *, workers: int | None = None, show: bo
     if failed == len(missing) and failed == len(cells):
         raise UserError(f"all {failed} runs failed, the reasons stand above")
     return failed
-
-
-def usable_cores() -> int:
-    """Cores that this process may run on: a container or ``taskset`` may leave it fewer than there are."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def fill_feature_cache(setup: Setup, data: "Dataset", cells: Sequence[Cell], show: bool | None) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..cores import usable_cores
 from . import _kernel
 from .types import Allowed, Columns, Found, Part, Queries, Relevance, Weights
 
@@ -42,7 +43,7 @@ def threads() -> int:
     asked = os.environ.get("PTS3H_THREADS", "")
     if asked.isdigit() and int(asked) > 0:
         return int(asked)
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return usable_cores()
 
 
 @cache
