@@ -23,7 +23,7 @@ from ..methods.method import Problem
 from ..methods.registry import METHODS, make_method
 from ..preparation import compute_features, load_backbone, vector_views
 from .plan import Cell, Setup
-from .sources import load_data, split_of
+from .sources import known_labels, load_data, split_of
 from .whole import fine_tuned_codes
 
 RANKS = (1, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
@@ -61,9 +61,8 @@ def frozen_codes(
 ) -> tuple[Codes, Codes, list[dict[str, float]]]:
     """Fit on vectors or frozen features; codes of the queries and of the database, and the history."""
     inputs = build_inputs(data, resolved(data, cell, settings), members=split.database)
-    hidden = np.full_like(data.labels, -1)
-    hidden[split.labelled] = data.labels[split.labelled]
-    problem = Problem(inputs, LabelPairs(hidden), np.setdiff1d(split.database, split.labelled))
+    known = LabelPairs(known_labels(data, split))
+    problem = Problem(inputs, known, np.setdiff1d(split.database, split.labelled))
     method = make_method(cell.method, settings)
     encoder = method.fit(problem, bits=cell.bits, seed=cell.seed, show=False)
     queries, database = (encoder.codes(inputs, positions) for positions in (split.queries, split.database))

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..data.dataset import Dataset
 from ..data.datasets import load_dataset, mosaic_dataset
-from ..data.items import Items, from_array, load_array
+from ..data.items import Items, Labels, from_array, load_array
 from ..data.pairs import check_labels
 from ..data.splits import Protocol, Split, draw_split, few_labels
 from ..errors import UserError
@@ -66,3 +66,10 @@ def split_of(data: Dataset, labels: int, seed: int) -> Split:
         return fixed
     chosen = few_labels(data.labels, Split(fixed.queries, fixed.labelled, fixed.labelled, seed), labels)
     return Split(fixed.queries, fixed.database, chosen.labelled, seed)
+
+
+def known_labels(data: Dataset, split: Split) -> Labels:
+    """Labels of the labelled items, -1 for all others: what a system may see."""
+    known = np.full_like(data.labels, -1)
+    known[split.labelled] = data.labels[split.labelled]
+    return known

@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ..codes import Codes
 from ..config import Network
 from ..data.dataset import Dataset
@@ -13,6 +11,7 @@ from ..errors import UserError
 from ..hasher import Hasher
 from ..runs import is_unfinished
 from .plan import Cell, defining_settings
+from .sources import known_labels
 
 
 def fine_tuned_codes(
@@ -36,9 +35,7 @@ def trained(data: Dataset, split: Split, cell: Cell, settings: dict[str, Any], m
     resume = is_unfinished(model)
     if (model / "model.safetensors").is_file() and not resume:
         return Hasher.load(model)
-    hidden = np.full_like(data.labels, -1)
-    hidden[split.labelled] = data.labels[split.labelled]
     return Hasher(**{**settings, "bits": cell.bits, "seed": cell.seed}).fit(
-        data.items, labels=hidden, unlabelled=split.database, out=model, resume=resume, overwrite=not resume,
-        progress=False,
+        data.items, labels=known_labels(data, split), unlabelled=split.database, out=model, resume=resume,
+        overwrite=not resume, progress=False,
     )  # fmt: skip
