@@ -1,8 +1,7 @@
 """AlexNet, the network of the paper (Krizhevsky et al., NIPS 2012; the one-tower form of arXiv 1404.5997).
 
 Parameter names are torchvision's, so its weight files load; torchvision itself is not needed. The last layer,
-the
-classifier, is left out: the hash layer takes its place.
+the classifier, is left out: the hash layer takes its place.
 """
 
 from torch import Tensor, nn
