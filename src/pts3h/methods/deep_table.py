@@ -119,6 +119,9 @@ PTS3H = {
     loss: DeepMethod(f"pts3h-{loss}", pts3h_objective, {"loss": loss}, uses_unlabelled=True)
     for loss in LOSSES
 }
+# a histogram over the three alike that 32 labelled items leave an anchor says little
+BASES["mihash"] = BASES["mihash"].with_settings(labelled_per_batch=128)
+PTS3H["mihash"] = PTS3H["mihash"].with_settings(labelled_per_batch=96)
 
 DEEP: dict[str, DeepMethod] = {
     method.name: method
