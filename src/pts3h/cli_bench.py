@@ -100,10 +100,15 @@ def bench(
     if name is None:
         raise UserError("say which data set, such as 'pts3h bench cifar10', or give --config")
     flags = {"backbone": backbone, "weights": weights, "image_size": image_size, "steps": steps}
-    settings = stored.get("settings", {}) | {key: flag for key, flag in flags.items() if flag is not None}
-    settings |= ({"freeze": False} if fine_tune else {}) | parse_settings(set_ or [])
+    typed = {key: flag for key, flag in flags.items() if flag is not None}
+    typed |= ({"freeze": False} if fine_tune else {}) | parse_settings(set_ or [])
+    settings = stored.get("settings", {}) | typed
+    of = {
+        method: {key: own[key] for key in own if key not in typed}
+        for method, own in stored.get("of", {}).items()
+    }
     place, labels_file = (None if path is None else str(path) for path in (folder, classes))
-    setup = Setup(name, place, labels_file, images, settings, stored.get("of", {}))
+    setup = Setup(name, place, labels_file, images, settings, of)
     chosen = methods or stored.get("methods") or list(METHODS)
     numbers = labels or stored.get("labels")
     if not numbers:

@@ -77,12 +77,15 @@ def test_a_matrix_then_more_of_it(run, tmp_path, monkeypatch):
 
 def test_a_config_and_flags_above_it(run, tmp_path):
     (tmp_path / "my.yaml").write_text(
-        "dataset: digits.npy\nmethods: [lsh]\nbits: [8]\nlabels: [30]\nruns: 1\nof: {dsh: {eta: 0.1}}\n"
+        "dataset: digits.npy\nmethods: [lsh]\nbits: [8]\nlabels: [30]\nruns: 1\n"
+        "settings: {hidden: 8}\nof: {dsh: {eta: 0.1, steps: 900}}\n"
     )
-    flags = ["--classes", "classes.npy", "--bits", 10, "--out", "done", "--jobs", 1]
+    flags = ["--classes", "classes.npy", "--bits", 10, "--out", "done", "--jobs", 1, "--steps", 7]
     code, _, err = run("--config", "my.yaml", *flags)
     assert code == 0 and "1 runs are in done" in err
     assert [path.name for path in tmp_path.glob("done/*-seed*.json")] == ["lsh-10bits-30labels-seed0.json"]
+    setup = json.loads((tmp_path / "done/bench.json").read_text())["setup"]
+    assert (setup["settings"], setup["of"]) == ({"hidden": 8, "steps": 7}, {"dsh": {"eta": 0.1}})
 
 
 @pytest.mark.parametrize(
