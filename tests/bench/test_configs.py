@@ -43,8 +43,9 @@ def test_the_papers_settings(name):
     assert len(plan.cells()) == 4 * 4 * 5
 
 
-def test_fine_tuning_gives_both_systems_their_own_steps():
-    stored = read_config(FOLDER.parent / "fine-tune-cifar10.yaml")
+@pytest.mark.parametrize("name", ["fine-tune-cifar10", "alexnet-cifar10"])
+def test_fine_tuning_gives_both_systems_their_own_steps(name):
+    stored = read_config(FOLDER.parent / f"{name}.yaml")
     setup = Setup(stored["dataset"], settings=stored["settings"], of=stored["of"])
     plan = Plan(setup, stored["methods"], stored["bits"], stored["labels"], stored["runs"])
     both = [Config.from_keywords(setup.settings_of(cell)) for cell in plan.cells()]
