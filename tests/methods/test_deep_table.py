@@ -16,7 +16,8 @@ SUPERVISED = {"dsh", "dpsh", "ksh", "dhn", "hashnet", "mihash", "dsdh", "dmdh", 
 
 
 def fit(name, problem, seed=0, **settings):
-    method = make(name, {"steps": STEPS, "hidden": 32, "unlabelled_per_batch": 48, **settings})
+    small = {"steps": STEPS, "hidden": 32, "labelled_per_batch": 32, "unlabelled_per_batch": 48}
+    method = make(name, small | settings)
     return method.fit(problem, bits=BITS, seed=seed, show=False)
 
 

@@ -25,6 +25,8 @@ the cells that `pts3h bench` wrote, which are in `results/`, by
 ```
 
 {note}
+
+{contents}
 """
 
 
@@ -33,8 +35,9 @@ def write_results(page: Path, folders: Sequence[Path]) -> None:
     command = shlex.join(
         ["python", "-m", "pts3h.bench.results", "docs/RESULTS.md", *(f"results/{f.name}" for f in folders)]
     )
+    contents = "\n".join(f"- [{title(folder)}](#{folder.name})" for folder in folders)
     sections = [section(folder, page.parent) for folder in folders]
-    write_text(page, "\n".join([LEAD.format(command=command, note=NOTE), *sections]))
+    write_text(page, "\n".join([LEAD.format(command=command, note=NOTE, contents=contents), *sections]))
 
 
 def section(folder: Path, beside: Path) -> str:
@@ -46,7 +49,7 @@ def section(folder: Path, beside: Path) -> str:
     remarks = folder / "remarks.md"
     hours = sum(result["seconds"] for result in results) / 3600
     parts = [
-        f"## {folder.name.replace('-', ' ')}\n",
+        f"## {title(folder)}\n",
         "```\n" + "\n".join(portable(command, folder.name) for command in note["commands"]) + "\n```\n",
         f"{len(results)} runs, {hours:.1f} hours of one core.\n",
         *([remarks.read_text(encoding="utf-8")] if remarks.is_file() else []),
@@ -57,6 +60,11 @@ def section(folder: Path, beside: Path) -> str:
         write_bytes(beside / picture, plot.png)
         parts.append(f"![{plot.title}]({picture.as_posix()})\n")
     return "\n".join(parts)
+
+
+def title(folder: Path) -> str:
+    """The heading of a folder's section."""
+    return folder.name.replace("-", " ")
 
 
 def portable(command: str, name: str) -> str:
