@@ -6,6 +6,7 @@ import ssl
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
@@ -168,11 +169,13 @@ class TestWithServer:
         def search(_):
             return [hits.ids for hits in proxied.search(CODES, k=1)]
 
-        with ThreadPoolExecutor(8) as threads:
-            answers = threads.map(search, range(200))
-            for _ in range(3):
-                proxy.hang_up()
-            assert all(answer == [[1], [2], [3]] for answer in answers)
+        for _ in range(6):  # a channel closed under another thread's call crashes gRPC, but not every time
+            with ThreadPoolExecutor(8) as threads:
+                answers = threads.map(search, range(100))
+                for _ in range(3):
+                    proxy.hang_up()
+                    time.sleep(0.01)
+                assert all(answer == [[1], [2], [3]] for answer in answers)
 
     def test_a_long_add_that_breaks_off_says_how_far_it_came(self, proxy, proxied, monkeypatch):
         monkeypatch.setattr(engine, "ROWS_PER_REQUEST", 2)

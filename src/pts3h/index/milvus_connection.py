@@ -59,6 +59,14 @@ class Address:
         return f"{self.host}:{self.port}"
 
 
+@dataclass(eq=False)
+class _Client:
+    """A client, and how many calls of it are under way: closing gRPC's channel under a call may crash it."""
+
+    milvus: Any
+    calls: int = 0
+
+
 class Connection:
     """One server, as seen from here. Safe to share between threads.
 
@@ -94,51 +102,62 @@ class Connection:
             "dedicated": True,  # a shared connection is never closed, and forgets its TLS settings
         } | ({"server_pem_path": str(ca_file)} if ca_file else {})
         self._lock = threading.Lock()
-        self._client: Any = None
+        self._client: _Client | None = None
 
     def call(self, method: str, *arguments: Any, **named: Any) -> Any:
         """Call a method of ``pymilvus.MilvusClient``."""
         pause = FIRST_PAUSE
         for attempt in range(self._retries + 1):
-            client = None
+            client, lost = None, True
             try:
-                client = self._connected()
-                return getattr(client, method)(*arguments, timeout=self._timeout, **named)
+                client = self._enter()
+                answer = getattr(client.milvus, method)(*arguments, timeout=self._timeout, **named)
+                lost = False
+                return answer
             except UserError:
                 raise
             except Exception as error:
                 replaced = client is not None and client is not self._client  # by another thread, meanwhile
-                if attempt == self._retries or not (replaced or "UNAVAILABLE" in _statuses(error)):
+                lost = replaced or "UNAVAILABLE" in _statuses(error)
+                if attempt == self._retries or not lost:
                     raise self._explained(error) from error
-            self._disconnect(client)
+            finally:
+                if client is not None:
+                    self._leave(client, lost)
             time.sleep(pause)
             pause *= 2
         raise AssertionError("the last attempt returns or raises")
 
     def close(self) -> None:
-        """Hang up; a later call would connect again."""
-        self._disconnect(self._client)
+        """Hang up, once no call is under way; a later call would connect again."""
+        with self._lock:
+            client, self._client = self._client, None
+            if client is not None and not client.calls:
+                client.milvus.close()
 
-    def _connected(self) -> Any:
+    def _enter(self) -> "_Client":
         with self._lock:
             if self._client is None:
-                client = _pymilvus().MilvusClient(**self._options)
-                version = client.get_server_version(timeout=self._timeout)
+                milvus = _pymilvus().MilvusClient(**self._options)
+                version = milvus.get_server_version(timeout=self._timeout)
                 found = re.match(r"v?(\d+)\.(\d+)", version)
                 if found and (int(found[1]), int(found[2])) < OLDEST_SERVER:
-                    client.close()
+                    milvus.close()
                     raise UserError(
                         f"the server {self.server} is Milvus {version}; pts3h needs "
                         f"{'.'.join(map(str, OLDEST_SERVER))} or newer"
                     )
-                self._client = client
+                self._client = _Client(milvus)
+            self._client.calls += 1
             return self._client
 
-    def _disconnect(self, client: Any) -> None:
+    def _leave(self, client: "_Client", lost: bool) -> None:
         with self._lock:
-            if client is not None and client is self._client:
+            client.calls -= 1
+            if lost and client is self._client:
                 self._client = None
-                client.close()
+            if client is not self._client and not client.calls:
+                client.milvus.close()
 
     def _explained(self, error: Exception) -> UserError:
         statuses, server = _statuses(error), self.server
