@@ -108,12 +108,10 @@ class Connection:
         """Call a method of ``pymilvus.MilvusClient``."""
         pause = FIRST_PAUSE
         for attempt in range(self._retries + 1):
-            client, lost = None, True
+            client, lost = None, False
             try:
                 client = self._enter()
-                answer = getattr(client.milvus, method)(*arguments, timeout=self._timeout, **named)
-                lost = False
-                return answer
+                return getattr(client.milvus, method)(*arguments, timeout=self._timeout, **named)
             except UserError:
                 raise
             except Exception as error:
@@ -135,7 +133,7 @@ class Connection:
             if client is not None and not client.calls:
                 client.milvus.close()
 
-    def _enter(self) -> "_Client":
+    def _enter(self) -> _Client:
         with self._lock:
             if self._client is None:
                 milvus = _pymilvus().MilvusClient(**self._options)
@@ -151,7 +149,7 @@ class Connection:
             self._client.calls += 1
             return self._client
 
-    def _leave(self, client: "_Client", lost: bool) -> None:
+    def _leave(self, client: _Client, lost: bool) -> None:
         with self._lock:
             client.calls -= 1
             if lost and client is self._client:
