@@ -23,7 +23,7 @@ types: setup  ## mypy, strict
 	$(BIN)/mypy
 
 test: setup lint types  ## all checks and tests
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses $(shell nproc 2>/dev/null || echo 2)
 
 demo: setup  ## train PTS3H and its baselines on CIFAR-10, print the table, write the gallery
 	$(BIN)/pts3h demo --out demo-output

@@ -6,6 +6,17 @@ import subprocess
 
 import pytest
 
+if "PYTEST_XDIST_WORKER" in os.environ:  # one core each: more threads only wait for each other
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
+@pytest.hookimpl(tryfirst=True)  # before xdist looks at the groups
+def pytest_collection_modifyitems(items):
+    """All that talks to Milvus runs in one process: one server is enough."""
+    for item in items:
+        if "milvus_server" in item.fixturenames:
+            item.add_marker(pytest.mark.xdist_group("milvus"))
+
 
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path_factory, monkeypatch):

@@ -189,6 +189,7 @@ class TestFashionMnist:
             gzip.compress(b"\0\0\x08\x03abc"),
             gzip.compress(b"x" * 500)[:20],
         ],
+        ids=["empty", "no gzip", "empty gzip", "no header", "cut off"],
     )
     def test_damaged_files(self, tmp_path, content):
         self.write(tmp_path)

@@ -65,8 +65,11 @@ def infer_bit(residual: Signed, seed: tuple[int, ...]) -> NDArray[np.float32]:
     """A bit y (m,) of -1 and +1 with a large y' residual y: no move of a block or item would raise it."""
     from scipy.sparse.linalg import eigsh
 
-    start = np.random.default_rng((*seed, 14)).standard_normal(len(residual)).astype(np.float32)
-    _, vector = eigsh(residual, k=1, which="LA", v0=start, tol=1e-3)
+    rng = np.random.default_rng((*seed, 14))
+    start = rng.standard_normal(len(residual)).astype(np.float32)
+    # classes leave a matrix of few directions: ARPACK runs out of them and draws a new one, by default from
+    # the system's entropy
+    _, vector = eigsh(residual, k=1, which="LA", v0=start, tol=1e-3, rng=rng)
     bit = signs(vector[:, 0])
     pull = residual @ bit
     diagonal = np.diagonal(residual)

@@ -1,0 +1,57 @@
+"""Do things twice and print the names of those that came out differently: python -m tests.repeat WHAT."""
+
+import os
+import sys
+from collections.abc import Iterator
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import torch
+
+from pts3h.data.images import ImageArray
+from pts3h.evaluation import evaluate
+from pts3h.methods.registry import METHODS, make_method
+from pts3h.nets import build_backbone
+from pts3h.nets.features import FrozenBackbone
+from pts3h.views import ImageViews
+from tests.methods.problems import make_problem
+
+STEPS, BITS = 30, 12
+
+
+def systems() -> Iterator[tuple[str, bytes]]:
+    """Real outputs, not only their signs, of every system."""
+    for name in METHODS:
+        problem = make_problem()
+        settings = {} if METHODS[name].module == "shallow" else {"steps": STEPS}
+        encoder = make_method(name, settings).fit(problem, bits=BITS, seed=0, show=False)
+        yield name, encoder.outputs(problem.inputs.clean(np.arange(300))).tobytes()
+
+
+def features() -> Iterator[tuple[str, bytes]]:
+    """Frozen features of pictures and perturbed copies, computed afresh."""
+    pixels = np.random.default_rng(0).integers(0, 256, (70, 32, 32, 3), np.uint8)
+    for name in ("efficientnet-lite0", "small"):
+        torch.manual_seed(0)
+        backbone = FrozenBackbone(build_backbone(name, weights="random")[0], name=name)
+        with TemporaryDirectory() as folder:
+            os.environ["PTS3H_CACHE"] = folder
+            made = backbone.cached(ImageArray(pixels), size=64, copies=1, views=ImageViews(), show=False)
+            yield name, made.array.tobytes()
+
+
+def figures() -> Iterator[tuple[str, bytes]]:
+    """Metrics over codes with many ties, by every order."""
+    rng = np.random.default_rng(0)
+    codes, labels = rng.integers(0, 256, (2000, 2), np.uint8), rng.integers(0, 7, 2000)
+    for order in ("expected", "stable", "optimistic", "pessimistic"):
+        report = evaluate(codes[:300], codes, labels=(labels[:300], labels), bits=16, order=order)
+        recall, precision = report.pr_curve()
+        yield order, np.concatenate([report.average_precisions(), recall, precision]).tobytes()
+
+
+if __name__ == "__main__":
+    make = {"systems": systems, "features": features, "figures": figures}[sys.argv[1]]
+    for (name, first), (_, second) in zip(make(), make(), strict=True):
+        if first != second:
+            print(name)
