@@ -13,7 +13,7 @@ from unittest.mock import patch
 import torch
 from torch import Tensor
 
-from pts3h.nets.efficientnet import ConvNorm, EfficientNetLite
+from pts3h.nets.backbones.efficientnet import ConvNorm, EfficientNetLite
 
 BATCH = 64
 

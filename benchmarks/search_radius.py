@@ -14,7 +14,7 @@ import faiss
 import numpy as np
 
 from pts3h import kernel, open_index
-from pts3h.index.multi_index import RadiusSearch
+from pts3h.index.local.multi_index import RadiusSearch
 
 BITS = 64
 

@@ -15,17 +15,17 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pts3h.config import Config
+from pts3h.settings import Config
 from pts3h.data.batches import Batches
 from pts3h.data.images import ImageArray
-from pts3h.data.pairs import LabelPairs
-from pts3h.inputs import ImageInputs, Inputs, VectorInputs
-from pts3h.learning import build_objective
-from pts3h.nets.efficientnet import EfficientNetLite
-from pts3h.nets.hashing import HashNetwork, Teacher
-from pts3h.preparation import whole_maker
-from pts3h.train import Run, train
-from pts3h.views import ImageViews, VectorViews
+from pts3h.data.known_pairs import LabelPairs
+from pts3h.data.inputs import ImageInputs, Inputs, VectorInputs
+from pts3h.training.learning import build_objective
+from pts3h.nets.backbones.efficientnet import EfficientNetLite
+from pts3h.nets.hash_network import HashNetwork, Teacher
+from pts3h.training.preparation import whole_maker
+from pts3h.training.loop import Run, train
+from pts3h.data.views import ImageViews, VectorViews
 
 ITEMS, LABELLED, BITS = 5_000, 500, 48
 

@@ -9,8 +9,11 @@ import pytest
 from PIL import Image
 
 import pts3h
-from pts3h import Hasher, UserError, evaluate, inputs
-from pts3h.preparation import SkippedWarning
+from pts3h import Hasher
+from pts3h import UserError
+from pts3h import evaluate
+from pts3h.data import inputs
+from pts3h.training.preparation import SkippedWarning
 
 FAST = {"bits": 16, "steps": 120, "hidden": 32, "labelled_per_batch": 16, "unlabelled_per_batch": 32}
 

@@ -1,5 +1,5 @@
 """``python -m pts3h`` is ``pts3h``."""
 
-from .cli import main
+from .cli.app import main
 
 main()

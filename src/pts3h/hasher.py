@@ -8,22 +8,22 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .codes import Codes, pack
-from .config import Config, Network
+from .settings import Config, Network
 from .data.items import read_items
 from .errors import UserError
-from .fitting import Fitting, Validation
-from .model import Model, load_model
-from .preparation import read_supervision
-from .runs import claim_folder, is_unfinished
-from .tensorboard import watcher
-from .train import Record
-from .validation import Trial
+from .training.stages import Fitting, Validation
+from .model.model import Model, load_model
+from .training.preparation import read_supervision
+from .training.output_folder import claim_folder, is_unfinished
+from .training.tensorboard import watcher
+from .training.loop import Record
+from .training.tuning import Trial
 
 
 class Hasher:
     """Learns binary codes from items and a few known pairs.
 
-    Every setting is a keyword, see :class:`pts3h.config.Config`::
+    Every setting is a keyword, see :class:`pts3h.settings.Config`::
 
         hasher = Hasher(bits=64, loss="dsh", seed=0)
         hasher.fit("photos/", pairs="pairs.csv")
@@ -141,7 +141,7 @@ class Hasher:
         return self.model.fingerprint()
 
     def save(self, folder: Path | str, *, overwrite: bool = False) -> None:
-        """Write the model as a folder; see :mod:`pts3h.model`."""
+        """Write the model as a folder; see :mod:`pts3h.model.model`."""
         self.model.save(Path(folder), overwrite=overwrite)
 
     @classmethod

@@ -3,7 +3,7 @@
 from dataclasses import asdict
 
 from pts3h.bench.plan import Cell, Setup, claim
-from pts3h.files import write_json
+from pts3h.util.files import write_json
 
 
 def result(method, value, *, bits=12, labels=100, seed=0, varied=None, **more):

@@ -14,8 +14,8 @@ from pts3h.bench.cells import build_inputs, course, resolved, run_cell
 from pts3h.bench.plan import Cell, Setup, defining_settings
 from pts3h.bench.sources import load_data
 from pts3h.errors import UserError
-from pts3h.methods.pts3h import PTS3H
-from pts3h.train import Interrupted
+from pts3h.objectives.pts3h import PTS3H
+from pts3h.training.loop import Interrupted
 
 WHOLE = Setup(
     "digits", images=300, settings={

@@ -6,7 +6,7 @@ import pytest
 
 from pts3h.bench.configs import read_config
 from pts3h.bench.plan import Plan, Setup
-from pts3h.config import Config
+from pts3h.settings import Config
 from pts3h.errors import UserError
 
 FOLDER = Path(__file__).parents[2] / "configs" / "paper"

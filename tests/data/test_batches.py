@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from pts3h import UserError
 from pts3h.data.batches import Batches, Shuffled
-from pts3h.data.pairs import LabelPairs, PairList
+from pts3h.data.known_pairs import LabelPairs, PairList
 
 LABELS = np.where(np.arange(60) < 20, np.arange(60) % 4, -1)
 POOL = np.arange(20, 60)

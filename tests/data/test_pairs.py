@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from pts3h import UserError
 from pts3h.data.items import read_items
-from pts3h.data.pairs import LabelPairs, PairList, check_labels, read_labels, read_pairs
+from pts3h.data.known_pairs import LabelPairs, PairList, check_labels, read_labels, read_pairs
 from tests.pictures import write_pictures
 
 EASY = [[0, 1, 1], [1, 2, 0]]

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from pts3h.files import cache_folder
+from pts3h.util.files import cache_folder
 
 VERSION = "2.3.5"
 TOKEN = "root:Milvus"  # what every new Milvus server starts with

@@ -6,8 +6,10 @@ import pytest
 from contract_suite import ContractSuite
 
 from pts3h import kernel
-from pts3h.index import local as local_engine
-from pts3h.index import open_index, segment, snapshot
+from pts3h.index.local import index as local_engine
+from pts3h.index import open_index
+from pts3h.index.local import segment
+from pts3h.index.local import snapshot
 
 
 class Engine:
@@ -65,7 +67,7 @@ class TestLocalWithLookups(ContractSuite):
     @pytest.fixture(autouse=True)
     def always_look_up(self, monkeypatch):
         pytest.importorskip("pts3h.kernel.native", exc_type=ImportError)
-        from pts3h.index.multi_index import RadiusSearch
+        from pts3h.index.local.multi_index import RadiusSearch
 
         scan = RadiusSearch.within
 

@@ -14,8 +14,10 @@ import numpy as np
 import pytest
 
 from pts3h.errors import UserError
-from pts3h.index import cache, open_index, store
-from pts3h.index import local as local_engine
+from pts3h.index.local import cache
+from pts3h.index import open_index
+from pts3h.index.local import store
+from pts3h.index.local import index as local_engine
 
 N = 9_000  # enough for a cache
 
@@ -326,7 +328,7 @@ def test_metadata_round_trips_as_json(tmp_path):
 
 def test_importing_the_index_is_light():
     done = run_python(
-        "import sys, pts3h, pts3h.index, pts3h.index.local\n"
+        "import sys, pts3h, pts3h.index, pts3h.index.local.index\n"
         "print([name for name in ('torch', 'faiss', 'pymilvus', 'rich') if name in sys.modules])", check=True
     )
     assert done.stdout == "[]\n"

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pts3h.codes import hamming
-from pts3h.index import milvus as engine
+from pts3h.index.milvus import index as engine
 from pts3h.index.filters import And, Compare, Not, OneOf, Or, matches
-from pts3h.index.milvus_filters import literal
+from pts3h.index.milvus.expressions import literal
 
 pytestmark = pytest.mark.milvus
 

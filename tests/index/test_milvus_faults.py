@@ -17,9 +17,10 @@ from milvus_proxy import Proxy
 from milvus_server import free_port
 
 from pts3h.errors import UserError
-from pts3h.index import milvus as engine
-from pts3h.index import milvus_connection, open_index
-from pts3h.index.milvus_connection import Address
+from pts3h.index.milvus import index as engine
+from pts3h.index.milvus import connection as milvus_connection
+from pts3h.index import open_index
+from pts3h.index.milvus.connection import Address
 
 CODES = np.arange(24, dtype=np.uint8).reshape(3, 8)
 

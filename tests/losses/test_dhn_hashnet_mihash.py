@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from pts3h.losses.by_name import pairwise_loss
+from pts3h.losses.table import pairwise_loss
 from pts3h.losses.consistency import cosines
 from pts3h.losses.dhn import DHN, log_cosh
 from pts3h.losses.hashnet import HashNet

@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from pts3h import UserError
-from pts3h.losses.by_name import pairwise_loss
+from pts3h.losses.table import pairwise_loss
 from pts3h.losses.consistency import cosines
 
 from . import oracles

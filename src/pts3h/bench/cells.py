@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 
 from ..codes import Codes
-from ..config import Config
-from ..data.dataset import Dataset
+from ..settings import Config
+from ..data.datasets.dataset import Dataset
 from ..data.images import Positions
-from ..data.pairs import LabelPairs
+from ..data.known_pairs import LabelPairs
 from ..data.splits import Split
 from ..errors import UserError
 from ..evaluation import Report, evaluate
-from ..files import write_json
-from ..inputs import VectorInputs
-from ..methods.method import Problem
-from ..methods.registry import METHODS, make_method
-from ..preparation import compute_features, load_backbone, vector_views
+from ..util.files import write_json
+from ..data.inputs import VectorInputs
+from ..systems.system import Problem
+from ..systems.table import METHODS, make_method
+from ..training.preparation import compute_features, load_backbone, vector_views
 from .plan import Cell, Setup
 from .sources import known_labels, load_data, split_of
 from .whole import fine_tuned_codes

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from ..config import Config
+from ..settings import Config
 from ..errors import UserError
 
 KEYS = {

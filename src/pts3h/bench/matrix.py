@@ -11,13 +11,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .. import progress
-from ..cores import usable_cores
+from ..util import progress
+from ..util.cores import usable_cores
 from ..errors import UserError
 from .plan import Cell, Plan, Setup
 
 if TYPE_CHECKING:
-    from ..data.dataset import Dataset
+    from ..data.datasets.dataset import Dataset
 
 MOST_WORKERS = 8
 

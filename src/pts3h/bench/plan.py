@@ -8,9 +8,9 @@ from typing import Any
 
 from ..codes import check_bits
 from ..errors import UserError
-from ..files import write_json
+from ..util.files import write_json
 from ..losses.names import LOSSES
-from ..methods.registry import METHODS, check_method
+from ..systems.table import METHODS, check_method
 
 VARIANTS: dict[str, dict[str, Any]] = {"p": {"gamma": 0.0}, "q": {"consistency": False}, "s": {}}
 
@@ -56,7 +56,7 @@ class Setup:
         place: where the user keeps the data set; None for the cache.
         classes: ``.npy`` of labels, with vectors of one's own.
         images: size of a smaller sample; None for all.
-        settings: of :class:`pts3h.config.Config`, for every method.
+        settings: of :class:`pts3h.settings.Config`, for every method.
         of: settings of one method, by its name.
     """
 

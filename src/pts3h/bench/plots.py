@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import UserError
-from ..methods.registry import METHODS
+from ..systems.table import METHODS
 from .cells import Result
 from .summary import Summary
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import UserError
-from ..files import write_atomic, write_text
+from ..util.files import write_atomic, write_text
 from .cells import Result, read_results
 from .plots import Plot, all_plots
 from .summary import Summary, summarise

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..errors import UserError
-from ..files import write_text
+from ..util.files import write_text
 from .cells import read_results
 from .plots import all_plots
 from .report import NOTE, read_note, summaries_of, tables_of, write_bytes

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 
-from ..data.dataset import Dataset
-from ..data.datasets import load_dataset, mosaic_dataset
+from ..data.datasets.dataset import Dataset
+from ..data.datasets.table import load_dataset, mosaic_dataset
 from ..data.items import Items, Labels, from_array, load_array
-from ..data.pairs import check_labels
+from ..data.known_pairs import check_labels
 from ..data.splits import Protocol, Split, draw_split, few_labels
 from ..errors import UserError
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..methods.registry import METHODS
+from ..systems.table import METHODS
 from .cells import Result
 from .paper import paper_map, paper_precision
 

@@ -5,7 +5,7 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..methods.registry import METHODS
+from ..systems.table import METHODS
 from .summary import Summary
 
 KINDS = ("semi-supervised", "supervised", "unsupervised")

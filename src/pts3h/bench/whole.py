@@ -4,12 +4,12 @@ from pathlib import Path
 from typing import Any
 
 from ..codes import Codes
-from ..config import Network
-from ..data.dataset import Dataset
+from ..settings import Network
+from ..data.datasets.dataset import Dataset
 from ..data.splits import Split
 from ..errors import UserError
 from ..hasher import Hasher
-from ..runs import is_unfinished
+from ..training.output_folder import is_unfinished
 from .plan import Cell, defining_settings
 from .sources import known_labels
 

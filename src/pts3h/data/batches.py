@@ -10,7 +10,7 @@ from numpy.random import default_rng
 
 from ..errors import UserError
 from .images import Positions
-from .pairs import KnownPairs, Mask, PairList
+from .known_pairs import KnownPairs, Mask, PairList
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.random import Generator, default_rng
 
 from ..errors import UserError
-from ..files import write_json
+from ..util.files import write_json
 from .images import Positions
 from .items import Labels
 

@@ -30,13 +30,13 @@ def open_index(
     if bits is not None:
         bits = check_bits(bits)
     if isinstance(address, str) and address.startswith("milvus://"):
-        from .milvus import open_milvus
+        from .milvus.index import open_milvus
 
         return open_milvus(address, bits=bits, model=model, read_only=read_only, **options)
     if isinstance(address, str) and "://" in address:
         raise UserError(f"cannot open {address!r}: an index is a folder or milvus://host:port/collection")
     if options:
         raise UserError(f"the local index has no option {sorted(options)[0]!r}")
-    from .local import open_local
+    from .local.index import open_local
 
     return open_local(Path(address), bits=bits, model=model, read_only=read_only)

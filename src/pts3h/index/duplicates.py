@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..codes import Codes
-from ..progress import bar
+from ..util.progress import bar
 from .contract import Hits, Index, check_radius
 
 SCAN = 4_096

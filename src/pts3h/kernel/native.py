@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..cores import usable_cores
+from ..util.cores import usable_cores
 from . import _kernel
 from .types import Allowed, Columns, Found, Part, Queries, Relevance, Weights
 

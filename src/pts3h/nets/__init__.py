@@ -1,8 +1,8 @@
 """Networks: backbones, the hash network on top of them, and the teacher."""
 
 from .. import errors
-from .backbone import Backbone
-from .weights import fetch_weights, load_weights, read_weights
+from .backbones.backbone import Backbone
+from .backbones.weights import fetch_weights, load_weights, read_weights
 
 __all__ = ["BACKBONES", "Backbone", "build_backbone"]
 
@@ -20,7 +20,7 @@ def build_backbone(name: str, *, weights: str = "pretrained") -> tuple[Backbone,
         The network, and the names of parameters that the weights did not cover (they are random).
     """
     if name.startswith(("timm:", "torchvision:")):
-        from .external import External
+        from .backbones.external import External
 
         external = External(name, pretrained=weights == "pretrained")
         if weights in ("pretrained", "random"):
@@ -28,21 +28,21 @@ def build_backbone(name: str, *, weights: str = "pretrained") -> tuple[Backbone,
         return external, load_weights(external.net, read_weights(weights), weights)
     net: Backbone
     if name in ("efficientnet-lite0", "efficientnet-lite2"):
-        from .efficientnet import EfficientNetLite
+        from .backbones.efficientnet import EfficientNetLite
 
         if weights == "pretrained":
             return EfficientNetLite.pretrained(name), []
         net = EfficientNetLite(name)
     elif name == "alexnet":
-        from .alexnet import AlexNet
+        from .backbones.alexnet import AlexNet
 
         net = AlexNet()
     elif name == "vgg16":
-        from .vgg import VGG16
+        from .backbones.vgg import VGG16
 
         net = VGG16()
     elif name == "small":
-        from .small import SmallConv
+        from .backbones.small import SmallConv
 
         net = SmallConv()
     else:

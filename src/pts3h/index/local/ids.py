@@ -1,0 +1,141 @@
+"""Ids in ascending order, small in memory: 64-bit integers in an array, text in one long run of UTF-8.
+
+A row is a position in that order, so the lowest row among ties is the lowest id.
+"""
+
+from abc import ABC, abstractmethod
+from bisect import bisect_left
+from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..contract import IdKind
+
+Positions = NDArray[np.int64]
+# Looking so many ids up one by one costs as much as making a dict of all of them.
+ONE_BY_ONE = 16
+
+
+def encode_ids(ids: Sequence[Any] | NDArray[np.int64]) -> bytes:
+    """Ids of one kind as bytes: little-endian 64-bit integers, or UTF-8 separated by NUL (no id has one)."""
+    if len(ids) and isinstance(ids[0], str):
+        return "\0".join(cast(Sequence[str], ids)).encode()
+    return np.asarray(ids, "<i8").tobytes()
+
+
+def decode_ids(raw: bytes, kind: IdKind) -> list[Any]:
+    """The inverse of :func:`encode_ids`."""
+    if kind == "int":
+        return np.frombuffer(raw, "<i8").tolist()  # type: ignore[no-any-return]
+    return raw.decode().split("\0") if raw else []
+
+
+def last_of_each(ids: Sequence[Any] | NDArray[np.int64], kind: IdKind) -> Positions:
+    """Where each id stands for the last time, in the order of the ids."""
+    if kind == "text":
+        last = {one: position for position, one in enumerate(ids)}
+        return np.fromiter((last[one] for one in sorted(last)), np.int64, len(last))
+    array = np.asarray(ids, np.int64)
+    order: Positions = np.argsort(array, kind="stable")
+    ordered = array[order]
+    is_last = np.append(ordered[1:] != ordered[:-1], True)[:len(ordered)]
+    positions: Positions = order[is_last]
+    return positions
+
+
+class Ids(ABC):
+    """Different ids in ascending order."""
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def take(self, rows: NDArray[Any]) -> list[Any]:
+        """The ids at these rows."""
+
+    @abstractmethod
+    def find(self, wanted: Sequence[Any]) -> Positions:
+        """The row of each id, -1 where it is not here."""
+
+    @abstractmethod
+    def encode(self) -> bytes:
+        """All ids as :func:`encode_ids` gives them."""
+
+    def all(self) -> Sequence[Any]:
+        """All ids in order."""
+        return self.take(np.arange(len(self)))
+
+
+class IntIds(Ids):
+    """64-bit integers."""
+
+    def __init__(self, values: NDArray[np.int64]) -> None:
+        self.values = values
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def take(self, rows: NDArray[Any]) -> list[Any]:
+        """See :class:`Ids`."""
+        return self.values[rows].tolist()  # type: ignore[no-any-return]
+
+    def find(self, wanted: Sequence[Any]) -> Positions:
+        """See :class:`Ids`."""
+        asked = np.asarray(wanted, np.int64)
+        if not len(self.values):
+            return np.full(len(asked), -1, np.int64)
+        rows = np.minimum(np.searchsorted(self.values, asked), len(self.values) - 1)
+        return np.where(self.values[rows] == asked, rows, -1)
+
+    def encode(self) -> bytes:
+        """See :class:`Ids`."""
+        return encode_ids(self.values)
+
+
+class TextIds(Ids):
+    """Text: UTF-8 bytes one after the other, each followed by NUL, and where each begins."""
+
+    def __init__(self, raw: bytes) -> None:
+        self._raw = raw + b"\0" if raw else b""
+        ends = np.flatnonzero(np.frombuffer(self._raw, np.uint8) == 0)
+        self._starts = np.append(0, ends + 1).astype(np.uint32 if len(self._raw) < 2**32 else np.uint64)
+
+    def __len__(self) -> int:
+        return len(self._starts) - 1
+
+    def _utf8(self, row: int) -> bytes:
+        return self._raw[int(self._starts[row]):int(self._starts[row + 1]) - 1]
+
+    def take(self, rows: NDArray[Any]) -> list[Any]:
+        """See :class:`Ids`."""
+        if len(rows) == len(self):
+            everything = self.all()
+            return [everything[row] for row in rows.tolist()]
+        begins, ends = self._starts[rows].tolist(), self._starts[rows.astype(np.int64) + 1].tolist()
+        return [self._raw[a:b - 1].decode() for a, b in zip(begins, ends, strict=True)]
+
+    def find(self, wanted: Sequence[Any]) -> Positions:
+        """See :class:`Ids`."""
+        if len(wanted) * ONE_BY_ONE > len(self):
+            rows = {one: row for row, one in enumerate(self.all())}
+            return np.array([rows.get(one, -1) for one in wanted], np.int64)
+        return np.array([self._find(one.encode()) for one in wanted], np.int64)
+
+    def _find(self, wanted: bytes) -> int:
+        row = bisect_left(range(len(self)), wanted, key=self._utf8)
+        return row if row < len(self) and self._utf8(row) == wanted else -1
+
+    def all(self) -> Sequence[Any]:
+        """See :class:`Ids`."""
+        return decode_ids(self._raw[:-1], "text")
+
+    def encode(self) -> bytes:
+        """See :class:`Ids`."""
+        return self._raw[:-1]
+
+
+def sorted_ids(raw: bytes, kind: IdKind) -> Ids:
+    """Encoded ids that are in ascending order already."""
+    return TextIds(raw) if kind == "text" else IntIds(np.frombuffer(raw, "<i8"))

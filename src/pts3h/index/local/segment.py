@@ -1,0 +1,152 @@
+"""An unchanging set of items in id order, ready to be searched. Rows are positions in that order."""
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import kernel
+from ...codes import Codes, code_bytes
+from ...kernel.types import Allowed, Columns, Found, Rows, Weights
+from ..contract import IdKind
+from .ids import Ids, encode_ids, last_of_each, sorted_ids
+from .multi_index import RadiusSearch
+
+# Below this, looking for equal codes costs more than it can save.
+SMALLEST_WITH_DUPLICATES = 10_000
+# Equal codes are stored once where that leaves this share of the rows or less.
+WORTHWHILE = 0.5
+# A filter that leaves this share of the rows or less is searched in a copy of them.
+SELECTIVE = 0.125
+
+
+@dataclass(frozen=True)
+class DistinctCodes:
+    """Each different code once, with the rows that have it: ``rows[starts[c]:starts[c + 1]]``, ascending."""
+
+    columns: Columns
+    starts: NDArray[np.int64]
+    rows: Rows
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """How many rows each code has."""
+        return np.diff(self.starts)
+
+    def weights(self, allowed: Allowed | None) -> Weights:
+        """How many allowed rows each code has."""
+        if allowed is None:
+            return self.sizes.astype(np.uint32)
+        return np.add.reduceat(allowed[self.rows], self.starts[:-1], dtype=np.uint32)
+
+    def expand(self, found: Found, allowed: Allowed | None, k: int | None) -> Found:
+        """Rows in place of codes, the first k of each query by (distance, row)."""
+        sizes = self.sizes[found.rows]
+        ends = np.cumsum(sizes)
+        total = int(ends[-1]) if len(ends) else 0
+        inside = np.arange(total) - np.repeat(ends - sizes, sizes)
+        rows = self.rows[np.repeat(self.starts[found.rows], sizes) + inside]
+        distances = np.repeat(found.distances, sizes)
+        queries = np.repeat(np.repeat(np.arange(len(found.counts)), found.counts), sizes)
+        if allowed is not None:
+            kept = allowed[rows]
+            rows, distances, queries = rows[kept], distances[kept], queries[kept]
+        order = np.lexsort((rows, distances, queries))
+        counts = np.bincount(queries, minlength=len(found.counts))
+        if k is not None:
+            firsts = np.repeat(np.cumsum(counts) - counts, counts)
+            order = order[np.arange(len(order)) - firsts < k]
+            counts = np.minimum(counts, k)
+        return Found(counts, rows[order], distances[order])
+
+
+def distinct_codes(columns: Columns) -> DistinctCodes | None:
+    """Equal codes brought together, or None where there are too few of them for it to pay."""
+    n = columns.shape[1]
+    if n < SMALLEST_WITH_DUPLICATES or _count_distinct(columns) > n * WORTHWHILE:
+        return None
+    order = np.lexsort(columns)  # stable, so rows stay ascending inside a code
+    ordered = columns[:, order]
+    is_first = np.append(True, (ordered[:, 1:] != ordered[:, :-1]).any(axis=0))
+    starts = np.append(np.flatnonzero(is_first), n)
+    return DistinctCodes(np.ascontiguousarray(ordered[:, is_first]), starts, order.astype(np.uint32))
+
+
+def _count_distinct(columns: Columns) -> int:
+    """About how many different codes there are; a hash stands for codes of several words."""
+    mixed = columns[0].copy()
+    for column in columns[1:]:
+        mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0x9E3779B97F4A7C15) + column
+    mixed.sort()
+    return 1 + int(np.count_nonzero(mixed[1:] != mixed[:-1]))
+
+
+class Segment:
+    """Items in id order with what is needed to search them."""
+
+    def __init__(self, bits: int, kind: IdKind, ids: Ids, columns: Columns) -> None:
+        self.bits = bits
+        self.kind = kind
+        self.ids = ids
+        self.columns = columns
+        self._lock = threading.Lock()
+        self._search: RadiusSearch | None = None
+        self._distinct: DistinctCodes | None = None
+
+    def __len__(self) -> int:
+        return int(self.columns.shape[1])
+
+    def codes(self, rows: NDArray[Any] | slice) -> Codes:
+        """Packed codes (n, bytes) of these rows."""
+        words = np.ascontiguousarray(self.columns[:, rows].T)
+        return np.ascontiguousarray(words.view(np.uint8)[:, :code_bytes(self.bits)])
+
+    def _ready(self) -> tuple[RadiusSearch, DistinctCodes | None]:
+        with self._lock:
+            if self._search is None:
+                self._distinct = distinct_codes(self.columns)
+                columns = self.columns if self._distinct is None else self._distinct.columns
+                self._search = RadiusSearch(self.bits, columns)
+            return self._search, self._distinct
+
+    def nearest(self, queries: Codes, k: int, allowed: Allowed | None) -> Found:
+        """The k nearest allowed rows of each query, by (distance, row)."""
+        search, distinct = self._ready()
+        if distinct is not None:
+            weights = distinct.weights(allowed)
+            found = kernel.nearest(self.bits, queries, search.columns, k, weights=weights)
+            return distinct.expand(found, allowed, k)
+        if (rows := _few(allowed)) is not None:
+            found = kernel.nearest(self.bits, queries, np.ascontiguousarray(self.columns[:, rows]), k)
+            return found._replace(rows=rows[found.rows])
+        return kernel.nearest(self.bits, queries, self.columns, k, allowed=allowed)
+
+    def within(self, queries: Codes, radius: int, allowed: Allowed | None) -> Found:
+        """All allowed rows within the radius of each query, by (distance, row)."""
+        search, distinct = self._ready()
+        if distinct is None:
+            return search.within(queries, radius, allowed)
+        return distinct.expand(search.within(queries, radius, None), allowed, None)
+
+
+def _few(allowed: Allowed | None) -> Rows | None:
+    """The allowed rows where they are few."""
+    if allowed is None or np.count_nonzero(allowed) > len(allowed) * SELECTIVE:
+        return None
+    return np.flatnonzero(allowed).astype(np.uint32)
+
+
+def build(
+    bits: int, kind: IdKind, ids: Sequence[Any] | NDArray[np.int64], codes: Codes, kept: NDArray[np.bool_]
+) -> Segment:
+    """A segment of entries in the order they happened: the last one of each id counts, if it is ``kept``."""
+    positions = last_of_each(ids, kind)
+    positions = positions[kept[positions]]
+    if isinstance(ids, np.ndarray):
+        raw = encode_ids(ids[positions])
+    else:
+        raw = encode_ids([ids[position] for position in positions.tolist()])
+    return Segment(bits, kind, sorted_ids(raw, kind), kernel.columns_of(codes[positions]))

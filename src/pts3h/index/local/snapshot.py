@@ -1,0 +1,122 @@
+"""What a local index holds at one moment. It never changes, so any number of threads can search it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ...codes import Codes, code_bytes
+from ...kernel.types import Allowed, Found
+from ..contract import Hits, IdKind
+from .segment import Segment, build
+from .store import Record, State
+
+# New items stay in a small segment of their own until they are so many, or this share of all.
+RECENT = 8_192
+RECENT_SHARE = 0.125
+
+
+@dataclass
+class Part:
+    """A segment and which of its rows still count (None: all)."""
+
+    segment: Segment
+    alive: Allowed | None = None
+
+    @property
+    def count(self) -> int:
+        """How many items count."""
+        return len(self.segment) if self.alive is None else int(np.count_nonzero(self.alive))
+
+    def entries(self) -> tuple[Any, Codes]:
+        """Ids and codes of the items that count."""
+        rows = np.arange(len(self.segment)) if self.alive is None else np.flatnonzero(self.alive)
+        return self.segment.ids.take(rows), self.segment.codes(rows)
+
+    def without(self, ids: list[Any]) -> "Part":
+        """The same but for these ids."""
+        rows = self.segment.ids.find(ids)
+        rows = rows[rows >= 0]
+        if not len(rows):
+            return self
+        alive = np.ones(len(self.segment), bool) if self.alive is None else self.alive.copy()
+        alive[rows] = False
+        return Part(self.segment, alive)
+
+
+@dataclass
+class Snapshot:
+    """Most items in one large segment, the newest in a small one.
+
+    Attributes:
+        bits: length of the codes.
+        state: up to where of the log this goes.
+        parts: the large one, then the small one; no id counts in both.
+        allowed: rows that pass a filter, for each part, by the filter as text (there 1 is not True).
+    """
+
+    bits: int
+    state: State
+    parts: list[Part]
+    allowed: dict[str, list[Allowed]] = field(default_factory=dict)
+
+    @property
+    def count(self) -> int:
+        """How many items there are."""
+        return sum(part.count for part in self.parts)
+
+    def entries(self) -> tuple[list[Any], Codes]:
+        """All ids with their codes."""
+        parts = [part.entries() for part in self.parts]
+        codes = [np.empty((0, code_bytes(self.bits)), np.uint8), *(codes for _, codes in parts)]
+        return [one for ids, _ in parts for one in ids], np.concatenate(codes)
+
+    def as_one_segment(self) -> Segment:
+        """All items in one segment. There must be some part."""
+        segment = self.parts[0].segment
+        if len(self.parts) == 1 and self.parts[0].alive is None:
+            return segment
+        return self._build(segment.kind, [Record([], *self.entries())])
+
+    def after(self, records: Sequence[Record], kind: IdKind | None, state: State) -> "Snapshot":
+        """What is there after these records."""
+        if not records or kind is None:
+            return Snapshot(self.bits, state, self.parts)
+        touched = [one for record in records for one in (*record.gone, *record.ids)] if self.parts else []
+        large, small = ([part.without(touched) for part in self.parts] + [None, None])[:2]
+        coming = sum(len(record.ids) for record in records) + (small.count if small else 0)
+        before = [Record([], *small.entries())] if small else []
+        if large and (
+            coming > max(RECENT, RECENT_SHARE * large.count) or large.count < len(large.segment) / 2
+        ):
+            before.insert(0, Record([], *large.entries()))
+            large = None
+        rest = Part(self._build(kind, [*before, *records]))
+        return Snapshot(self.bits, state, [part for part in (large, rest) if part and len(part.segment)])
+
+    def _build(self, kind: IdKind, records: Sequence[Record]) -> Segment:
+        """One segment of what remains after all records in order."""
+        ids = [one for record in records for one in (*record.gone, *record.ids)]
+        kept = np.concatenate([np.repeat([False, True], [len(r.gone), len(r.ids)]) for r in records])
+        codes = np.zeros((len(ids), code_bytes(self.bits)), np.uint8)
+        codes[kept] = np.concatenate([record.codes for record in records])
+        return build(self.bits, kind, np.asarray(ids, np.int64) if kind == "int" else ids, codes, kept)
+
+    def hits(self, found: Sequence[Found], queries: int, k: int | None) -> list[Hits]:
+        """What was found in each part as ids, together by (distance, id), the first k of each query."""
+        each = []
+        for part, rows in zip(self.parts, found, strict=True):
+            ids, distances = part.segment.ids.take(rows.rows), rows.distances.tolist()
+            edges = np.concatenate([[0], np.cumsum(rows.counts)]).tolist()
+            each.append([Hits(ids[a:b], distances[a:b]) for a, b in pairwise(edges)])
+        if not each:
+            return [Hits([], []) for _ in range(queries)]
+        if len(each) == 1:
+            return each[0]
+        merged = []
+        for same_query in zip(*each, strict=True):
+            pairs = sorted((distance, one) for hits in same_query for one, distance in hits)[:k]
+            merged.append(Hits([one for _, one in pairs], [distance for distance, _ in pairs]))
+        return merged

@@ -1,0 +1,207 @@
+"""Calls to a Milvus server that end: with an answer, or with one line that says what is wrong.
+
+Each request has a timeout. A server that cannot be reached is tried again a few times with growing pauses,
+over a new connection; every call made through here can be repeated without harm. Anything else is an error at
+once.
+"""
+
+import logging
+import os
+import re
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from ...errors import UserError
+
+OLDEST_SERVER = (2, 3)  # the first with JSON fields, upsert and count(*)
+CONNECT_FAILED = 2  # pymilvus's code
+FIRST_PAUSE = 0.2
+DEFAULT_PORT = 19530
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,199}")
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a collection is: ``milvus://host:port/collection``."""
+
+    host: str
+    port: int
+    collection: str
+
+    @classmethod
+    def parse(cls, address: str) -> "Address":
+        """Read an address, or raise what is wrong with it."""
+        shape = "milvus://host:port/collection"
+        try:
+            parts = urlsplit(address)
+            host, port = parts.hostname, parts.port
+        except ValueError as error:
+            raise UserError(f"cannot read the address {address!r}: {error}; write {shape}") from None
+        if parts.username is not None or parts.password is not None:
+            raise UserError("keep the token out of the address: set MILVUS_TOKEN or give token=")
+        if not host or parts.query or parts.fragment:
+            raise UserError(f"cannot read the address {address!r}; write {shape}")
+        name = parts.path.removeprefix("/")
+        if not _NAME.fullmatch(name):
+            raise UserError(
+                "a Milvus collection is named by up to 200 letters, digits and underscores, no digit first; "
+                f"got {name!r}, write {shape}"
+            )
+        return cls(f"[{host}]" if ":" in host else host, port or DEFAULT_PORT, name)
+
+    @property
+    def server(self) -> str:
+        """``host:port``, for requests and messages."""
+        return f"{self.host}:{self.port}"
+
+
+@dataclass(eq=False)
+class _Client:
+    """A client, and how many calls of it are under way: closing gRPC's channel under a call may crash it."""
+
+    milvus: Any
+    calls: int = 0
+
+
+class Connection:
+    """One server, as seen from here. Safe to share between threads.
+
+    Args:
+        server: ``host:port``.
+        token: ``user:password`` or an API key; else ``$MILVUS_TOKEN``.
+        tls: encrypt; else on if ``$MILVUS_TLS`` is 1 or a certificate is given.
+        ca_file: PEM file with the certificates to trust; else ``$MILVUS_CA_FILE``, else the machine's.
+        timeout: seconds for one request.
+        retries: how often to try again when the server cannot be reached.
+    """
+
+    def __init__(
+        self, server: str, *, token: str | None = None, tls: bool | None = None,
+        ca_file: str | Path | None = None, timeout: float = 30.0, retries: int = 4,
+    ) -> None:
+        if type(timeout) not in (int, float) or not 0 < timeout < float("inf"):
+            raise UserError(f"timeout must be a number of seconds above 0, got {timeout!r}")
+        if type(retries) is not int or retries < 0:
+            raise UserError(f"retries must be a whole number of 0 or more, got {retries!r}")
+        self.server = server
+        self._timeout = float(timeout)
+        self._retries = retries
+        ca_file = ca_file or os.environ.get("MILVUS_CA_FILE")
+        if ca_file and not Path(ca_file).is_file():
+            raise UserError(f"there is no certificate file {ca_file}")
+        if tls is None:
+            tls = bool(ca_file) or os.environ.get("MILVUS_TLS", "").lower() in ("1", "true", "yes")
+        self._options = {
+            "uri": f"{'https' if tls else 'http'}://{server}",
+            "token": token if token is not None else os.environ.get("MILVUS_TOKEN", ""),
+            "timeout": self._timeout,
+            "dedicated": True,  # a shared connection is never closed, and forgets its TLS settings
+        } | ({"server_pem_path": str(ca_file)} if ca_file else {})
+        self._lock = threading.Lock()
+        self._client: _Client | None = None
+
+    def call(self, method: str, *arguments: Any, **named: Any) -> Any:
+        """Call a method of ``pymilvus.MilvusClient``."""
+        pause = FIRST_PAUSE
+        for attempt in range(self._retries + 1):
+            client, lost = None, False
+            try:
+                client = self._enter()
+                return getattr(client.milvus, method)(*arguments, timeout=self._timeout, **named)
+            except UserError:
+                raise
+            except Exception as error:
+                replaced = client is not None and client is not self._client  # by another thread, meanwhile
+                lost = replaced or "UNAVAILABLE" in _statuses(error)
+                if attempt == self._retries or not lost:
+                    raise self._explained(error) from error
+            finally:
+                if client is not None:
+                    self._leave(client, lost)
+            time.sleep(pause)
+            pause *= 2
+        raise AssertionError("the last attempt returns or raises")
+
+    def close(self) -> None:
+        """Hang up, once no call is under way; a later call would connect again."""
+        with self._lock:
+            client, self._client = self._client, None
+            if client is not None and not client.calls:
+                client.milvus.close()
+
+    def _enter(self) -> _Client:
+        with self._lock:
+            if self._client is None:
+                milvus = _pymilvus().MilvusClient(**self._options)
+                version = milvus.get_server_version(timeout=self._timeout)
+                found = re.match(r"v?(\d+)\.(\d+)", version)
+                if found and (int(found[1]), int(found[2])) < OLDEST_SERVER:
+                    milvus.close()
+                    raise UserError(
+                        f"the server {self.server} is Milvus {version}; pts3h needs "
+                        f"{'.'.join(map(str, OLDEST_SERVER))} or newer"
+                    )
+                self._client = _Client(milvus)
+            self._client.calls += 1
+            return self._client
+
+    def _leave(self, client: _Client, lost: bool) -> None:
+        with self._lock:
+            client.calls -= 1
+            if lost and client is self._client:
+                self._client = None
+            if client is not self._client and not client.calls:
+                client.milvus.close()
+
+    def _explained(self, error: Exception) -> UserError:
+        statuses, server = _statuses(error), self.server
+        if statuses & {"UNAUTHENTICATED", "PERMISSION_DENIED"}:
+            return UserError(f"the Milvus server {server} refused the token; set MILVUS_TOKEN or give token=")
+        if "DEADLINE_EXCEEDED" in statuses:
+            return UserError(
+                f"the Milvus server {server} did not answer within {self._timeout:g} s; "
+                "look at its load, or give a larger timeout="
+            )
+        if "UNIMPLEMENTED" in statuses:
+            return UserError(f"what answers at {server} is no Milvus server, or one older than 2.3")
+        if "UNAVAILABLE" in statuses:
+            return UserError(
+                f"cannot reach a Milvus server at {server}, tried {self._retries + 1} times; "
+                "is it running, and are the address and TLS right?"
+            )
+        reason = " ".join(str(getattr(error, "message", None) or error).split())
+        return UserError(f"the Milvus server {server} reports: {reason[:300]}")
+
+
+def _statuses(error: BaseException) -> set[str]:
+    """Names of the gRPC statuses behind an error, which pymilvus hides some causes down."""
+    names: set[str] = set()
+    seen: set[int] = set()  # pymilvus raises errors from themselves
+    causes: list[BaseException | None] = [error]
+    while causes:
+        cause = causes.pop()
+        if cause is None or id(cause) in seen:
+            continue
+        seen.add(id(cause))
+        causes += [cause.__cause__, cause.__context__]
+        code = getattr(cause, "code", None)
+        name = getattr(code() if callable(code) else code, "name", None)
+        if name is not None:
+            names.add(name)
+    if not names and getattr(error, "code", None) == CONNECT_FAILED:
+        names.add("UNAVAILABLE")  # a connection lost in the middle of a call loses its cause, too
+    return names
+
+
+def _pymilvus() -> Any:
+    try:
+        import pymilvus
+    except ImportError:
+        raise UserError("a Milvus index needs pymilvus: pip install 'pts3h[milvus]'") from None
+    # It logs a traceback for every error it also raises; we say what is wrong ourselves.
+    logging.getLogger("pymilvus").setLevel(logging.CRITICAL)
+    return pymilvus

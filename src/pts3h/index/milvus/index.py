@@ -1,0 +1,267 @@
+"""Index on a Milvus server: the same contract, beyond one machine.
+
+Milvus answers a query with at most ``window`` hits and breaks ties as it likes. Where a tie at the k-th place
+or a full window leaves a doubt, the range of ids is halved and asked for again, until the answer is whole.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+
+from ...codes import Codes
+from ...errors import UserError
+from ..contract import Hits, IdKind, Index, Item, Meta, check_held_bits, check_kind, check_model, kind_of
+from ..filters import Filter
+from .collection import Collection, Consistency, Held, IndexType, Options, Pair
+from .connection import Address, Connection
+from .expressions import all_of, expression, has_id, literal
+
+WINDOW = 16_384  # the most hits a server gives to one query unless it is told otherwise
+FIRST_WINDOW = 1024
+ROWS_PER_REQUEST = 8192
+BYTES_PER_REQUEST = 4 << 20  # servers take 64 MB, the logs behind some of them 5 MB
+MAX_META_BYTES = 65_536
+
+
+def open_milvus(
+    address: str, *, bits: int | None = None, model: str | None = None, read_only: bool = False,
+    token: str | None = None, tls: bool | None = None, ca_file: str | Path | None = None,
+    timeout: float = 30.0, retries: int = 4, consistency: Consistency = "bounded",
+    index_type: IndexType = "BIN_FLAT", nlist: int = 1024, nprobe: int | None = None, window: int = WINDOW,
+) -> "MilvusIndex":
+    """Open a collection, or make it where there is none yet.
+
+    Args:
+        address: ``milvus://host:port/collection``.
+        bits: as in :func:`pts3h.open_index`.
+        model: as in :func:`pts3h.open_index`.
+        read_only: never write.
+        token: see :class:`.milvus_connection.Connection`, also for the next four.
+        tls: encrypt the connection.
+        ca_file: certificates to trust.
+        timeout: seconds for one request.
+        retries: how often to try again when the server cannot be reached.
+        consistency: how fresh reads are. ``bounded`` may miss the last seconds, ``session`` misses nothing
+            that this process wrote, ``strong`` nothing at all, for some 200 ms a read.
+        index_type: for a new collection; ``BIN_IVF_FLAT`` sorts large sets into ``nlist`` clusters.
+        nlist: clusters of a new ``BIN_IVF_FLAT`` collection.
+        nprobe: clusters to look into. All of them unless told, so that answers are exact; fewer are faster.
+        window: the most hits the server gives to one query.
+    """
+    place = Address.parse(address)
+    for name, value, known in [
+        ("consistency", consistency, get_args(Consistency)), ("index_type", index_type, get_args(IndexType))
+    ]:
+        if value not in known:
+            raise UserError(f"{name} must be one of {', '.join(known)}; got {value!r}")
+    for name, number in [("nlist", nlist), ("nprobe", 1 if nprobe is None else nprobe), ("window", window)]:
+        if type(number) is not int or not 1 <= number <= 65_536:
+            raise UserError(f"{name} must be a whole number from 1 to 65536, got {number!r}")
+    connection = Connection(
+        place.server, token=token, tls=tls, ca_file=ca_file, timeout=timeout, retries=retries
+    )
+    options = Options(consistency, index_type, nlist, nprobe)
+    try:
+        collection = Collection(connection, place.collection, address, options)
+        held = collection.held()
+        if held is None:
+            if read_only or bits is None:
+                advice = "it was opened read-only" if read_only else "give bits= to make it"
+                raise UserError(f"there is no index at {address} yet; {advice}")
+            held = collection.make(Held(bits, model, None))
+        check_held_bits(held.bits, bits, address)
+        check_model(held.model, model, address)
+        if held.ids:
+            collection.make_ready()
+        held = Held(held.bits, held.model or model, held.ids)
+        return MilvusIndex(collection, held, address, read_only=read_only, window=window)
+    except BaseException:
+        connection.close()
+        raise
+
+
+class MilvusIndex(Index):
+    """See :func:`open_milvus`."""
+
+    def __init__(
+        self, collection: Collection, held: Held, address: str, *, read_only: bool, window: int
+    ) -> None:
+        self.bits, self.model = held.bits, held.model
+        self._kind: IdKind | None = held.ids
+        self._collection, self._address = collection, address
+        self._read_only, self._window = read_only, window
+
+    # Writing
+
+    def _add(self, ids: list[Any], codes: Codes, meta: list[Meta]) -> None:
+        self._check_writable()
+        self._holds(ids)
+        sizes = [len(json.dumps(one, ensure_ascii=False).encode()) for one in meta]
+        if max(sizes) > MAX_META_BYTES:
+            raise UserError(
+                f"Milvus stores at most {MAX_META_BYTES} bytes of metadata for an item; "
+                f"{ids[sizes.index(max(sizes))]!r} has {max(sizes)}"
+            )
+        if self._kind is None:
+            self._settle(self._collection.make(Held(self.bits, self.model, kind_of(ids))))
+            self._holds(ids)
+        rows = [size + _size(one) + codes.shape[1] for size, one in zip(sizes, ids, strict=True)]
+        for start, stop in _batches(rows):
+            some = range(start, stop)
+            batch = [{"id": ids[row], "code": codes[row].tobytes(), "meta": meta[row]} for row in some]
+            try:
+                self._collection.upsert(batch)
+            except UserError as error:
+                if not start:
+                    raise
+                stored = f"{start} of {len(ids)} items are stored; add them again"
+                raise UserError(f"{error} ({stored})") from error
+
+    def _remove(self, ids: list[Any]) -> None:
+        self._check_writable()
+        if self._holds(ids):
+            for start, stop in _batches([_size(one) for one in ids]):
+                self._collection.delete(has_id(ids[start:stop]))
+
+    # Reading
+
+    def _get(self, ids: list[Any]) -> list[Item | None]:
+        found: dict[Any, Item] = {}
+        if self._holds(ids):
+            for start, stop in _batches([_size(one) for one in ids]):
+                for row in self._collection.query(has_id(ids[start:stop]), ["id", "code", "meta"]):
+                    found[row["id"]] = Item(row["id"], _code(row), row["meta"])
+        return [found.get(one) for one in ids]
+
+    def _count(self) -> int:
+        return int(self._collection.query("", ["count(*)"])[0]["count(*)"]) if self._has_items() else 0
+
+    def _scan(self, batch: int) -> Iterator[tuple[list[Any], Codes]]:
+        ranges = [""] if self._has_items() else []
+        while ranges:
+            part = ranges.pop()
+            rows = self._collection.query(part, ["id", "code"], limit=self._window)
+            if len(rows) == self._window:
+                ranges += _halves(part, [row["id"] for row in rows])
+                continue
+            for start in range(0, len(rows), batch):
+                some = rows[start : start + batch]
+                yield [row["id"] for row in some], np.stack([_code(row) for row in some])
+
+    def _search(self, queries: Codes, k: int, where: Filter | None) -> list[Hits]:
+        if not self._has_items():
+            return [Hits([], []) for _ in queries]
+        condition = "" if where is None else expression(where)
+        limit = min(self._window, 2 * k + 64)  # more than k, so that ties at the k-th place are mostly inside
+        found = self._collection.nearest(queries, limit, condition)
+        doubtful: dict[int, list[int]] = {}  # distance → the queries that may lack hits there
+        for row, pairs in enumerate(found):
+            pairs.sort()
+            if len(pairs) == limit and pairs[min(k, limit) - 1][0] == (last := pairs[-1][0]):
+                found[row] = [pair for pair in pairs if pair[0] < last]
+                doubtful.setdefault(last, []).append(row)
+        while doubtful:
+            distance = min(doubtful)
+            rows = doubtful.pop(distance)
+            missing = [k - len(found[row]) for row in rows]
+            rings = self._rings(queries[rows], distance, distance, condition, missing)
+            for row, ring in zip(rows, rings, strict=True):
+                found[row] += ring
+                if len(found[row]) < k and distance < self.bits:
+                    doubtful.setdefault(distance + 1, []).append(row)
+        return [_hits(pairs, k) for pairs in found]
+
+    def _within(self, queries: Codes, radius: int, where: Filter | None) -> list[Hits]:
+        if not self._has_items():
+            return [Hits([], []) for _ in queries]
+        condition = "" if where is None else expression(where)
+        return [_hits(pairs) for pairs in self._rings(queries, 0, radius, condition)]
+
+    def _rings(
+        self, queries: Codes, low: int, high: int, condition: str, most: Sequence[int] | None = None
+    ) -> list[list[Pair]]:
+        """All items at distance ``low`` to ``high`` of each query; ``most`` of lowest id are enough."""
+        limit = min(self._window, FIRST_WINDOW)  # a small window lets more queries into one request
+        rings = self._collection.nearest(queries, limit, condition, (low, high))
+        for row, pairs in enumerate(rings):
+            if len(pairs) == limit:
+                enough = None if most is None else most[row]
+                rings[row] = self._whole_ring(queries[row : row + 1], (low, high), condition, enough)
+        return rings
+
+    def _whole_ring(
+        self, query: Codes, ring: tuple[int, int], condition: str, enough: int | None
+    ) -> list[Pair]:
+        found: list[Pair] = []
+        ranges = [condition]
+        while ranges and (enough is None or len(found) < enough):
+            part = ranges.pop()
+            pairs = self._collection.nearest(query, self._window, part, ring)[0]
+            if len(pairs) < self._window:
+                found += pairs
+            else:
+                ranges += _halves(part, [one for _, one in pairs])
+        return found
+
+    # The collection
+
+    def _has_items(self) -> bool:
+        """Whether there were ever items; another process may have added them since we looked."""
+        if self._kind is None:
+            held = self._collection.held()
+            if held is not None and held.ids:
+                self._settle(held)
+        return self._kind is not None
+
+    def _holds(self, ids: list[Any]) -> bool:
+        """Whether ids like these can be in here; raises if they are of the wrong kind."""
+        has_items = self._has_items()
+        check_kind(kind_of(ids), self._kind)
+        return has_items
+
+    def _settle(self, held: Held) -> None:
+        check_held_bits(held.bits, self.bits, self._address)
+        check_model(held.model, self.model, self._address)
+        self._collection.make_ready()
+        self._kind = held.ids
+
+    def _check_writable(self) -> None:
+        if self._read_only:
+            raise UserError(f"the index {self._address} was opened read-only")
+
+    def _close(self) -> None:
+        self._collection.close()
+
+
+def _size(one: int | str) -> int:
+    """Bytes that an id takes in a request, at most."""
+    return 24 if isinstance(one, int) else 10 * len(one)
+
+
+def _batches(sizes: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Cut rows of these sizes into ranges that each fit into one request."""
+    start = total = 0
+    for row, size in enumerate(sizes):
+        if row > start and (row - start == ROWS_PER_REQUEST or total + size > BYTES_PER_REQUEST):
+            yield start, row
+            start, total = row, 0
+        total += size
+    yield start, len(sizes)
+
+
+def _halves(condition: str, ids: list[Any]) -> list[str]:
+    """Two conditions that share out the items of one at the middle of ``ids``; the lower ids come last."""
+    middle = literal(sorted(ids)[len(ids) // 2])
+    return [all_of([condition, f"id >= {middle}"]), all_of([condition, f"id < {middle}"])]
+
+
+def _hits(pairs: list[Pair], k: int | None = None) -> Hits:
+    ordered = sorted(pairs)[:k]
+    return Hits([one for _, one in ordered], [distance for distance, _ in ordered])
+
+
+def _code(row: dict[str, Any]) -> Codes:
+    return np.frombuffer(row["code"][0], np.uint8)

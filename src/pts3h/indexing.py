@@ -1,0 +1,226 @@
+"""Between models and indexes: bring a collection into an index, and find with a query's content.
+
+An item's metadata keeps a stamp of its content, so that a second run codes only what is new or changed, and
+a run that was stopped goes on where it was.
+"""
+
+import hashlib
+import json
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .util import progress
+from .codes import pack
+from .data.images import ImageFiles, Positions
+from .data.items import Items, read_rows
+from .errors import UserError
+from .util.files import cache_folder, write_text
+from .hasher import Hasher
+from .index import Hits, Index
+from .training.preparation import SkippedWarning
+
+BATCH = 512
+STAMP, PATH = "_stamp", "_path"
+
+
+@dataclass
+class Indexed:
+    """What a run did, in numbers of items."""
+
+    added: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    removed: int = 0
+    skipped: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one query found.
+
+    Attributes:
+        query: name of the query.
+        path: the query's file, where it has one.
+        hits: ids and distances.
+        meta: metadata of each hit.
+    """
+
+    query: str
+    path: Path | None
+    hits: Hits
+    meta: list[dict[str, Any]]
+
+
+def index_items(
+    hasher: Hasher,
+    items: Items,
+    index: Index,
+    *,
+    prune: bool = False,
+    meta: Mapping[str, Mapping[str, Any]] | None = None,
+    show: bool | None = None,
+) -> Indexed:
+    """Bring ``index`` up to date with ``items``: code and add what is new or changed.
+
+    Args:
+        hasher: the model.
+        items: the whole collection.
+        index: where the codes go; made with the same model.
+        prune: remove what is in the index but not among the items.
+        meta: metadata by item id; a change of it counts as a change of the item.
+        show: draw a progress bar; None asks whether anybody watches.
+    """
+    if meta is not None and (unknown := sorted(set(meta) - set(items.ids))):
+        raise UserError(f"the metadata names {unknown[0]!r}, which is not among the {len(items)} items")
+    done = Indexed()
+    with progress.bar("indexing", len(items), unit="items", show=show) as advance:
+        for positions in batches(len(items)):
+            ids = [items.ids[position] for position in positions]
+            wanted = [
+                describe(items, int(p), (meta or {}).get(name))
+                for p, name in zip(positions, ids, strict=True)
+            ]
+            held = index.get(ids)
+            todo = [place for place, item in enumerate(held) if item is None or item.meta != wanted[place]]
+            if todo:
+                add_batch(hasher, items, index, positions[todo], [wanted[place] for place in todo], done)
+            added = sum(held[place] is None for place in todo)
+            done.added += added
+            done.changed += len(todo) - added
+            done.unchanged += len(ids) - len(todo)
+            advance(len(ids))
+    done.added -= len(done.skipped)
+    if prune:
+        done.removed = remove_vanished(index, set(items.ids) - set(done.skipped))
+    if done.skipped:
+        first = next(iter(done.skipped.values()))
+        warnings.warn(
+            f"{len(done.skipped)} of {len(items)} pictures cannot be read and are skipped: {first}",
+            SkippedWarning, stacklevel=2,
+        )  # fmt: skip
+    return done
+
+
+def batches(count: int) -> Iterator[Positions]:
+    """Positions, so many at a time."""
+    for start in range(0, count, BATCH):
+        yield np.arange(start, min(start + BATCH, count))
+
+
+def describe(items: Items, position: int, meta: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The metadata that is kept with an item: the user's, its path, and a stamp of its content."""
+    content = items.content
+    if isinstance(content, ImageFiles):
+        path = content.paths[position]
+        state = path.stat() if path.exists() else None
+        stamp = f"{state.st_size}-{state.st_mtime_ns}" if state else "missing"
+        return {**(meta or {}), PATH: str(path.absolute()), STAMP: stamp}
+    row = content[position] if isinstance(content, np.ndarray) else content.pixels[position]
+    return {**(meta or {}), STAMP: hashlib.sha256(np.ascontiguousarray(row).tobytes()).hexdigest()[:16]}
+
+
+def add_batch(
+    hasher: Hasher,
+    items: Items,
+    index: Index,
+    positions: Positions,
+    meta: Sequence[dict[str, Any]],
+    done: Indexed,
+) -> None:
+    """Code some items and add them; those that cannot be read are noted, and taken out if they were in."""
+    chosen = items.subset(positions)
+    outputs, broken = hasher.outputs(chosen, progress=False)
+    good = [place for place in range(len(positions)) if place not in broken]
+    if good:
+        index.add(
+            [chosen.ids[place] for place in good], pack(outputs[good]), meta=[meta[place] for place in good]
+        )
+    if broken:
+        index.remove([chosen.ids[place] for place in broken])
+        done.skipped |= {chosen.ids[place]: reason for place, reason in broken.items()}
+
+
+def remove_vanished(index: Index, present: set[str]) -> int:
+    """Take out of the index what is not ``present``."""
+    vanished = [name for ids, _ in index.scan() for name in ids if name not in present]
+    if vanished:
+        index.remove(vanished)
+    return len(vanished)
+
+
+def find(
+    hasher: Hasher,
+    items: Items,
+    index: Index,
+    *,
+    k: int = 10,
+    radius: int | None = None,
+    where: Mapping[str, Any] | None = None,
+) -> list[Answer]:
+    """Search with items as queries: the ``k`` nearest, or everything within ``radius``."""
+    outputs, broken = hasher.outputs(items)
+    if len(broken) == len(items):
+        raise UserError(f"no query can be read: {broken[min(broken)]}")
+    for reason in broken.values():
+        warnings.warn(f"a query cannot be read: {reason}", SkippedWarning, stacklevel=2)
+    good = [place for place in range(len(items)) if place not in broken]
+    codes = pack(outputs[good])
+    found = (
+        index.search(codes, k, where=where) if radius is None else index.within(codes, radius, where=where)
+    )
+    paths = getattr(items.content, "paths", None)
+    answers = []
+    for place, hits in zip(good, found, strict=True):
+        held = index.get(hits.ids)
+        meta = [{} if item is None else item.meta for item in held]
+        answers.append(Answer(items.ids[place], paths[place] if paths else None, hits, meta))
+    return answers
+
+
+def visible(meta: Mapping[str, Any]) -> dict[str, Any]:
+    """The user's part of an item's metadata."""
+    return {name: value for name, value in meta.items() if name not in (STAMP, PATH)}
+
+
+def read_meta(path: Path) -> dict[str, dict[str, Any]]:
+    """Metadata by id from a CSV with an ``id`` column; numbers and true/false are understood as such."""
+    rows = read_rows(path)
+    header = [name.strip() for name in rows[0]] if rows else []
+    if "id" not in header:
+        raise UserError(f"{path} needs a header with an 'id' column, and one column a kind of metadata")
+    table = {}
+    for number, row in enumerate(rows[1:], start=2):
+        if len(row) != len(header):
+            raise UserError(f"{path} row {number} has {len(row)} columns, the header has {len(header)}")
+        values = {
+            name: plain_value(cell.strip()) for name, cell in zip(header, row, strict=True) if cell.strip()
+        }
+        table[str(values.pop("id"))] = values
+    return table
+
+
+def plain_value(text: str) -> Any:
+    """A cell as number, boolean or text."""
+    try:
+        value = json.loads(text.lower() if text.lower() in ("true", "false") else text)
+    except ValueError:
+        return text
+    return value if isinstance(value, (int, float, bool)) else text
+
+
+def remember_model(hasher: Hasher, folder: Path) -> None:
+    """Note where a model lies, so that searching its indexes needs no second mention of it."""
+    write_text(cache_folder("models") / f"{hasher.fingerprint}.txt", str(folder.absolute()))
+
+
+def recall_model(fingerprint: str | None, address: str) -> Path:
+    """Where the model of an index lies."""
+    note = cache_folder("models") / f"{fingerprint}.txt"
+    if fingerprint is None or not note.is_file() or not Path(note.read_text()).is_dir():
+        raise UserError(f"the model that made {address} is not known here: name its folder with --model")
+    return Path(note.read_text())

@@ -1,1 +1,0 @@
-"""What is minimised: PTS3H, and its parts as variants."""

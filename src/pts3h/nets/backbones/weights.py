@@ -1,0 +1,68 @@
+"""Pretrained weights from a file or an address, checked before use and never unpickled."""
+
+from http.client import HTTPException
+from pathlib import Path
+from pickle import UnpicklingError
+
+import torch
+from torch import Tensor, nn
+
+from ...errors import UserError
+
+# torchvision's ImageNet weights; the digits in the name are the start of the file's sha256
+ADDRESSES = {
+    "alexnet": "https://download.pytorch.org/models/alexnet-owt-7be5be79.pth",
+    "vgg16": "https://download.pytorch.org/models/vgg16-397923af.pth",
+}
+
+
+def read_weights(path: Path | str) -> dict[str, Tensor]:
+    """The tensors of a ``.safetensors`` file or of a PyTorch file that holds nothing but tensors."""
+    path = Path(path)
+    if not path.is_file():
+        raise UserError(f"there is no weight file {path}")
+    try:
+        if path.suffix == ".safetensors":
+            from safetensors.torch import load_file
+
+            return load_file(path)
+        tensors = torch.load(path, map_location="cpu", weights_only=True)
+    except Exception as error:
+        raise UserError(f"{path} is not a readable weight file ({type(error).__name__})") from error
+    if not isinstance(tensors, dict) or not all(isinstance(value, Tensor) for value in tensors.values()):
+        raise UserError(f"{path} holds more than a table of named tensors: save the state_dict alone")
+    return tensors
+
+
+def fetch_weights(name: str, address: str | None = None) -> dict[str, Tensor]:
+    """Download (once, checksum verified) the weights of ``name``."""
+    address = address or ADDRESSES[name]
+    try:
+        tensors: dict[str, Tensor] = torch.hub.load_state_dict_from_url(
+            address, map_location="cpu", check_hash=True, weights_only=True, progress=False
+        )
+    except (OSError, RuntimeError, HTTPException, UnpicklingError) as error:
+        raise UserError(
+            f"cannot get the weights of {name} from {address} ({error}): "
+            "give a local file with weights=, or weights='random'"
+        ) from error
+    return tensors
+
+
+def load_weights(net: nn.Module, tensors: dict[str, Tensor], source: str) -> list[str]:
+    """Copy tensors into ``net`` by name and return the names of those that the source did not have.
+
+    A network's unused last layer (the classifier that the hash layer replaces) is ignored.
+    """
+    own = net.state_dict()
+    fitting = {name: value for name, value in tensors.items() if name in own}
+    if not fitting:
+        raise UserError(f"{source} holds no tensor that this network has: it is for another network")
+    for name, value in fitting.items():
+        if value.shape != own[name].shape:
+            raise UserError(
+                f"{source}: {name} has shape {tuple(value.shape)}, "
+                f"this network needs {tuple(own[name].shape)}"
+            )
+    net.load_state_dict(fitting, strict=False)
+    return [name for name in own if name not in fitting]

@@ -1,0 +1,50 @@
+"""The output folder of a training run: claimed before the work, so that hours are not lost to a name."""
+
+import os
+from pathlib import Path
+
+from .checkpoint import NAME as CHECKPOINT
+from ..errors import UserError
+from ..util.files import explain_os_errors
+
+
+def is_unfinished(folder: Path) -> bool:
+    """Whether a stopped run lies in ``folder``."""
+    return (folder / CHECKPOINT).is_file()
+
+
+def claim_folder(folder: Path, *, resume: bool, overwrite: bool) -> Path:
+    """Make ``folder`` ready for a run, or say why not.
+
+    Args:
+        folder: where checkpoints and the model will go.
+        resume: whether a stopped run in it should go on.
+        overwrite: whether a model or run in it may be replaced.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise UserError(f"{folder} is a file: choose a folder")
+    if folder.is_dir() and any(folder.iterdir()):
+        if resume and is_unfinished(folder):
+            return folder
+        if not overwrite:
+            raise UserError(refusal(folder, resume))
+        with explain_os_errors(folder):  # a model in it stays until the new one takes its place
+            (folder / CHECKPOINT).unlink(missing_ok=True)
+    with explain_os_errors(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    if not os.access(folder, os.W_OK):
+        raise UserError(f"cannot write into {folder}: choose another folder")
+    return folder
+
+
+def refusal(folder: Path, resume: bool) -> str:
+    """Why a folder with something in it is not taken."""
+    if (folder / "model.safetensors").is_file():
+        return (
+            f"{folder} already holds a finished model: choose another folder, or replace it with --overwrite"
+        )
+    if is_unfinished(folder):
+        return f"{folder} holds an unfinished run: go on with --resume, or start anew with --overwrite"
+    if resume:
+        return f"{folder} holds no run to resume"
+    return f"{folder} exists and is not empty: choose another folder, or replace it with --overwrite"

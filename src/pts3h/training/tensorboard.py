@@ -1,0 +1,32 @@
+"""Training curves for TensorBoard, written while training; the extra ``tensorboard`` brings it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ..errors import UserError
+from .loop import Record, Watcher
+
+
+@contextmanager
+def watcher(folder: Path | str | None) -> Iterator[Watcher | None]:
+    """Something that writes each step's record into ``folder``; None without a folder."""
+    if folder is None:
+        yield None
+        return
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError as error:
+        raise UserError("TensorBoard is not installed: pip install 'pts3h[tensorboard]'") from error
+
+    writer = SummaryWriter(str(folder))
+
+    def write(record: Record) -> None:
+        for name, value in record.items():
+            if name != "step":
+                writer.add_scalar(name, value, int(record["step"]))
+
+    try:
+        yield write
+    finally:
+        writer.close()

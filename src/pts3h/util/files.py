@@ -1,0 +1,112 @@
+"""Writing files so that a crash leaves the old one or the new one, never half of either."""
+
+import errno
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from ..errors import UserError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@contextmanager
+def explain_os_errors(path: Path) -> Iterator[None]:
+    """Turn what the disk says (full, read-only, not permitted) into one line that names the path."""
+    advice = {
+        errno.ENOSPC: "the disk is full; free some space and run again",
+        errno.EDQUOT: "your disk quota is used up; free some space and run again",
+        errno.EROFS: "that disk is read-only; choose another place",
+        errno.EACCES: "no permission to write there; choose another place",
+        errno.EPERM: "no permission to write there; choose another place",
+        errno.ENOTDIR: "a part of that path is a file, not a folder",
+    }
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in advice:
+            raise
+        raise UserError(f"cannot write {path}: {advice[error.errno]}") from error
+
+
+def write_atomic(path: Path | str, write: Callable[[BinaryIO], object]) -> None:
+    """Write a file through a temporary sibling: temp → fsync → replace → fsync of the folder."""
+    path = Path(path)
+    with explain_os_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                write(file)
+                file.flush()
+                os.fsync(file.fileno())
+            umask = os.umask(0)
+            os.umask(umask)
+            Path(temporary).chmod(0o666 & ~umask)  # mkstemp's 0600 would lock colleagues out
+            Path(temporary).replace(path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+        sync_folder(path.parent)
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Let one process at a time into the block; the others wait. The lock ends with the process."""
+    try:
+        import fcntl
+    except ImportError:  # not on every system
+        yield
+        return
+    with explain_os_errors(path):
+        file = path.open("a")
+    with file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def sync_folder(folder: Path) -> None:
+    """Make a rename inside ``folder`` survive a power cut."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def write_json(path: Path | str, value: Any) -> None:
+    """Write ``value`` as readable JSON, atomically."""
+    text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    write_atomic(path, lambda file: file.write(text.encode()))
+
+
+def write_array(path: Path | str, array: "NDArray[Any]") -> None:
+    """Write an ``.npy`` file, atomically. numpy's own writing does not say that the disk is full."""
+    from numpy.lib import format as npy
+
+    def write(file: BinaryIO) -> None:
+        npy.write_array_header_1_0(file, npy.header_data_from_array_1_0(array))
+        file.write(array.tobytes("A"))
+
+    write_atomic(path, write)
+
+
+def write_text(path: Path | str, text: str) -> None:
+    """Write ``text`` as UTF-8, atomically."""
+    write_atomic(path, lambda file: file.write(text.encode()))
+
+
+def cache_folder(*parts: str) -> Path:
+    """For what can be made anew: ``$PTS3H_CACHE``, or ``$XDG_CACHE_HOME/pts3h``, or ``~/.cache/pts3h``."""
+    root = os.environ.get("PTS3H_CACHE")
+    if root is None:
+        root = str(Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser() / "pts3h")
+    folder = Path(root, *parts)
+    with explain_os_errors(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    return folder

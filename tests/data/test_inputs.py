@@ -1,0 +1,68 @@
+"""What the networks are fed."""
+
+import numpy as np
+import pytest
+import torch
+
+from pts3h.data.images import ImageArray
+from pts3h.data.inputs import ImageInputs, VectorInputs
+from pts3h.data.views import ImageViews, VectorViews
+from tests.pictures import pictures
+
+POSITIONS = np.array([5, 0, 3])
+VECTORS = np.random.default_rng(0).normal(3, 2, (50, 7)).astype(np.float32)
+PLAIN = VectorViews(noise=0, dropout=0)
+
+
+class TestVectors:
+    def test_clean_is_the_vectors(self):
+        np.testing.assert_array_equal(
+            VectorInputs(VECTORS, VectorViews()).clean(POSITIONS), VECTORS[POSITIONS]
+        )
+
+    def test_center_and_spread_are_the_vectors_own(self):
+        inputs = VectorInputs(VECTORS.astype(np.float16), PLAIN)
+        np.testing.assert_allclose(inputs.center, VECTORS.astype(float).mean(axis=0), rtol=1e-3)
+        np.testing.assert_allclose(inputs.spread, VECTORS.astype(float).std(axis=0), rtol=1e-3)
+
+    def test_views_depend_on_the_seed_alone(self):
+        inputs = VectorInputs(VECTORS, VectorViews(noise=0.3))
+        first, again, other = (inputs.two_views(POSITIONS, seed) for seed in (1, 1, 2))
+        assert torch.equal(first[0], again[0]) and torch.equal(first[1], again[1])
+        assert not torch.equal(first[0], first[1]) and not torch.equal(first[0], other[0])
+
+    def test_cached_copies_the_clean_one_first(self):
+        """Entry (i, c) holds 10 i + c: two different copies of the right item are drawn, all as often."""
+        array = (10 * np.arange(6)[:, None, None] + np.arange(4)[None, :, None]).astype(np.float16)
+        inputs = VectorInputs(array, PLAIN)
+        assert inputs.clean(POSITIONS)[:, 0].tolist() == [50, 0, 30]
+        seen = np.zeros((4, 4), int)
+        for seed in range(1000):
+            first, second = (view[:, 0].numpy().astype(int) for view in inputs.two_views(POSITIONS, seed))
+            assert (first // 10 == POSITIONS).all() and (second // 10 == POSITIONS).all()
+            np.add.at(seen, (first % 10, second % 10), 1)
+        assert (np.diag(seen) == 0).all()
+        assert seen[~np.eye(4, dtype=bool)].min() > 190  # 250 on average
+
+    def test_one_copy_gives_equal_views_unless_perturbed(self):
+        first, second = VectorInputs(VECTORS, PLAIN).two_views(POSITIONS, 0)
+        assert torch.equal(first, second)
+
+    @pytest.mark.parametrize("kind", [np.float16, np.float64])
+    def test_networks_get_single_precision(self, kind):
+        inputs = VectorInputs(VECTORS.astype(kind), VectorViews())
+        assert inputs.clean(POSITIONS).dtype == inputs.two_views(POSITIONS, 0)[0].dtype == torch.float32
+
+
+class TestImages:
+    def test_clean_is_in_0_to_1(self):
+        images, _ = pictures(6)
+        clean = ImageInputs(ImageArray(images), 32, ImageViews()).clean(POSITIONS)
+        np.testing.assert_allclose(clean, images[POSITIONS].transpose(0, 3, 1, 2) / 255, atol=1e-7)
+
+    def test_views_depend_on_the_seed_alone(self):
+        inputs = ImageInputs(ImageArray(pictures(6)[0]), 16, ImageViews())
+        first, again, other = (inputs.two_views(POSITIONS, seed) for seed in (1, 1, 2))
+        assert first[0].shape == first[1].shape == (3, 3, 16, 16)
+        assert torch.equal(first[0], again[0]) and torch.equal(first[1], again[1])
+        assert not torch.equal(first[0], first[1]) and not torch.equal(first[0], other[0])

@@ -1,0 +1,113 @@
+"""The hash network and its teacher."""
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from pts3h.nets.hash_network import HashNetwork, Teacher
+from pts3h.nets.backbones.small import SmallConv
+
+
+def network(seed=0, **changes):
+    torch.manual_seed(seed)
+    return HashNetwork(**({"bits": 5, "inputs": 7, "hidden": 6, "dropout": 0.1} | changes))
+
+
+def a_step(net, optimizer, images=False):
+    shape = (4, 3, 8, 8) if images else (9, 7)
+    loss = net(torch.randn(shape)).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+
+
+class TestHashNetwork:
+    def test_outputs_are_linear_in_the_standardised_vectors(self):
+        net = network(hidden=0)
+        vectors, center, spread = torch.randn(20, 7) * 50 + 10, torch.randn(7), torch.rand(7) + 1
+        net.standardize(center, spread)
+        w, b = (p.detach().double().numpy() for p in (net.hash.weight, net.hash.bias))
+        scale = np.sqrt((spread.double().numpy() ** 2).mean())
+        expected = (vectors.double().numpy() - center.double().numpy()) / scale @ w.T + b
+        np.testing.assert_allclose(net(vectors).detach(), expected, rtol=1e-4, atol=1e-6)
+
+    def test_a_hidden_layer_in_double(self):
+        net = network().eval()
+        vectors = torch.randn(20, 7)
+        hidden = (
+            vectors.double().numpy() @ net.trunk[0].weight.detach().double().numpy().T / np.sqrt(1 + 1e-5)
+        )
+        expected = hidden.clip(0) @ net.hash.weight.detach().double().numpy().T
+        np.testing.assert_allclose(net(vectors).detach(), expected, atol=1e-6)
+
+    def test_the_hash_layer_starts_small(self):
+        net = network(bits=256, hidden=512)
+        assert abs(net.hash.weight.std().item() - 0.01) < 5e-4 and not net.hash.bias.any()
+
+    def test_equal_vectors_have_no_spread(self):
+        net = network(hidden=0)
+        net.standardize(torch.ones(7), torch.zeros(7))
+        assert net(torch.ones(3, 7)).isfinite().all()
+
+    def test_standardisation_is_saved(self):
+        net, other = network(), network(seed=1)
+        net.standardize(torch.arange(7.0), torch.ones(7) * 3)
+        other.load_state_dict(net.state_dict())
+        assert other.center.tolist() == list(range(7)) and other.scale == 3
+
+    @pytest.mark.parametrize("fixed", [True, False])
+    def test_fixed_norms_keep_their_statistics(self, fixed):
+        net = network(inputs=256, backbone=SmallConv(), fixed_norm=fixed)
+        norms = [m for m in net.backbone.modules() if isinstance(m, nn.BatchNorm2d)]
+        before = [(m.running_mean.clone(), m.weight.clone()) for m in norms]
+        head = net.trunk[1].running_mean.clone()
+        net.eval()
+        net.train()
+        a_step(net, torch.optim.SGD(net.parameters(), lr=1.0), images=True)
+        for norm, (mean, weight) in zip(norms, before, strict=True):
+            assert torch.equal(norm.running_mean, mean) == fixed
+            assert not torch.equal(norm.weight, weight)  # its weights learn all the same
+        assert not torch.equal(net.trunk[1].running_mean, head)  # the head's own norm always moves
+        assert net.trunk.training and net.training
+
+
+class TestTeacher:
+    def test_starts_as_a_copy_that_shares_nothing(self):
+        student, net = network(), network(seed=1)
+        Teacher(student, net)
+        for own, other in zip(net.state_dict().values(), student.state_dict().values(), strict=True):
+            assert torch.equal(own, other) and own.data_ptr() != other.data_ptr()
+
+    def test_is_the_moving_average_in_double(self):
+        student = network()
+        teacher = Teacher(student, network(seed=1))
+        optimizer = torch.optim.SGD(student.parameters(), lr=5.0)
+        expected = [p.detach().double().numpy().copy() for p in student.parameters()]
+        for step, decay in enumerate([0.5, 2 / 3, 0.75, 0.9, 0.995, 0.0, 0.9, 1.0], start=1):
+            a_step(student, optimizer)
+            teacher.update(decay)
+            now = [p.detach().double().numpy() for p in student.parameters()]
+            expected = [decay * e + (1 - decay) * s for e, s in zip(expected, now, strict=True)]
+            for own, value in zip(teacher.network.parameters(), expected, strict=True):
+                np.testing.assert_allclose(own, value, atol=1e-6, err_msg=f"step {step}")
+
+    def test_buffers_are_copied_not_averaged(self):
+        student = network()
+        teacher = Teacher(student, network(seed=1))
+        a_step(student, torch.optim.SGD(student.parameters(), lr=1.0))
+        teacher.update(0.9)
+        buffers = dict(teacher.network.named_buffers())
+        assert buffers["trunk.1.num_batches_tracked"] == 1
+        for name, value in student.named_buffers():
+            assert torch.equal(buffers[name], value)
+
+    def test_no_gradient_reaches_it(self):
+        student = network()
+        teacher = Teacher(student, network(seed=1))
+        outputs = student(torch.randn(9, 7)) - teacher.network(torch.randn(9, 7))
+        outputs.square().mean().backward()
+        assert all(p.grad is None and not p.requires_grad for p in teacher.network.parameters())
+        assert all(p.grad is not None for p in student.parameters())
+        teacher.update(0.5)
+        assert all(p.grad_fn is None for p in teacher.network.parameters())

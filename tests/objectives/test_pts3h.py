@@ -1,0 +1,86 @@
+import numpy as np
+import pytest
+import torch
+
+from pts3h.losses.table import pairwise_loss
+from pts3h.objectives.pts3h import PTS3H, unknown_pairs
+
+from ..losses import oracles
+from .steps import make_step
+
+BITS, LABELLED, COUNT = 6, 4, 10
+
+
+@pytest.fixture
+def batch():
+    rng = np.random.default_rng(0)
+    outputs, teacher = rng.normal(size=(2, COUNT, BITS))
+    known, similar = oracles.masks(rng, LABELLED, share=0.8)
+    return outputs, teacher, known, similar
+
+
+def make_objective(**settings):
+    defaults = {"omega": 0.8, "gamma": 0.5, "eta": 0.004, "similar_share": 0.3}
+    return PTS3H(pairwise=pairwise_loss("dsh", BITS), **(defaults | settings))
+
+
+def compute(objective, batch, weight=0.5):
+    outputs, teacher, known, similar = (torch.from_numpy(array) for array in batch)
+    outputs.requires_grad_()
+    teacher.requires_grad_()
+    terms = objective(make_step(outputs, known, similar, teacher=teacher, weight=weight))
+    terms.total.backward()
+    assert teacher.grad is None
+    return terms, outputs.grad.numpy()
+
+
+def oracle(outputs, teacher, known, similar, *, omega, gamma, eta, rho, consistency=True):
+    """L of the paper with DSH, from the formulas alone."""
+    loss = oracles.dsh(outputs[:LABELLED], similar, known, BITS) / BITS + eta * oracles.quantization(outputs)
+    unknown = ~np.eye(COUNT, dtype=bool)
+    unknown[:LABELLED, :LABELLED] &= ~known
+    sim = np.array([[-oracles.unit_distance(teacher, i, j) for j in range(COUNT)] for i in range(COUNT)])
+    threshold = np.quantile([sim[i, j] for i, j in oracles.pairs_of(unknown)], 1 - rho, method="higher")
+    unlabelled = gamma * oracles.pseudo_dsh(outputs, sim >= threshold - 1e-9, unknown, margin=2)
+    if consistency:
+        unlabelled += oracles.consistent(outputs, teacher)
+    return loss + omega * unlabelled, threshold
+
+
+@pytest.mark.parametrize("consistency", [True, False])
+@pytest.mark.parametrize("gamma", [0.0, 0.5])
+def test_whole_loss_and_gradient(batch, gamma, consistency):
+    objective = make_objective(omega=0.8, gamma=gamma, consistency=consistency)
+    terms, gradient = compute(objective, batch)
+    settings = {"omega": 0.4, "gamma": gamma, "eta": 0.004, "rho": 0.3, "consistency": consistency}
+    expected, threshold = oracle(*batch, **settings)
+    assert terms.total.item() == pytest.approx(expected, abs=1e-6)
+    if gamma:
+        assert terms.named["threshold"] == pytest.approx(threshold, abs=1e-6)
+    numeric = oracles.gradient(lambda at: oracle(at, *batch[1:], **settings)[0], batch[0])
+    np.testing.assert_allclose(gradient, numeric, atol=1e-6)
+
+
+def test_supervised_baseline_needs_no_teacher(batch):
+    objective = make_objective(omega=0.0)
+    assert not objective.needs_teacher and not objective.needs_unlabelled
+    outputs, _, known, similar = (torch.from_numpy(array) for array in batch)
+    terms = objective(make_step(outputs, known, similar))
+    supervised = oracles.dsh(batch[0][:LABELLED], batch[3], batch[2], BITS) / BITS
+    assert terms.total.item() == pytest.approx(supervised + 0.004 * oracles.quantization(batch[0]), abs=1e-6)
+
+
+def test_unknown_pairs_are_the_rest():
+    known = torch.tensor([[0, 1], [1, 0]], dtype=torch.bool)
+    unknown = unknown_pairs(known, 4)
+    assert not unknown.diagonal().any()
+    assert not unknown[0, 1] and not unknown[1, 0]
+    assert unknown.sum() == 4 * 3 - 2
+    assert not known.diagonal().any(), "the input is left as it was"
+
+
+def test_default_batch_has_fifteen_unknown_pairs_for_each_known_one():
+    """(128² - 32²) / 32² = 15, the paper's ratio, counted with the diagonal as the paper counts."""
+    assert (128**2 - 32**2) / 32**2 == 15
+    known = ~torch.eye(32, dtype=torch.bool)
+    assert unknown_pairs(known, 128).sum().item() == 128**2 - 32**2 - (128 - 32)

@@ -1,0 +1,102 @@
+import numpy as np
+import pytest
+import torch
+
+from pts3h.losses.contrast import squared_contrast
+from pts3h.objectives.ssdh import SSDH, nearest_in_batch
+from pts3h.objectives.triplets import soft_distances, triplet_hinge
+
+from ..losses import oracles
+from .steps import make_step
+
+ITEMS, LABELLED, BITS = 9, 5, 6
+
+
+@pytest.fixture
+def batch():
+    rng = np.random.default_rng(0)
+    labels = np.array([0, 0, 1, 1, 2, -1, -1, -1, -1])
+    known = ~np.eye(LABELLED, dtype=bool)
+    similar = (labels[:LABELLED, None] == labels[None, :LABELLED]) & known
+    return rng.normal(size=(ITEMS, BITS)), rng.normal(size=(ITEMS, 4)), labels, known, similar
+
+
+def distances(outputs):
+    soft = np.tanh(outputs)
+    return ((soft[:, None] - soft[None]) ** 2).sum(axis=2) / BITS
+
+
+def triplets(distance, known, similar, margin):
+    costs = [
+        max(0.0, margin + distance[a, p] - distance[a, n])
+        for a in range(len(known)) for p in range(len(known)) for n in range(len(known))
+        if known[a, p] and similar[a, p] and known[a, n] and not similar[a, n]
+    ]  # fmt: skip
+    return float(np.mean(costs))
+
+
+def contrast(distance, similar, mask, margin):
+    return oracles.mean_over(
+        mask,
+        lambda i, j: distance[i, j] if similar[i, j] else max(0.0, margin - np.sqrt(distance[i, j])) ** 2,
+    )
+
+
+def test_triplet_hinge_is_the_mean_over_triplets(batch):
+    outputs, _, _, known, similar = batch
+    distance = soft_distances(torch.from_numpy(outputs), torch.from_numpy(outputs))[:LABELLED, :LABELLED]
+    value = triplet_hinge(distance, torch.from_numpy(similar), torch.from_numpy(known), 1.0)
+    assert value.item() == pytest.approx(triplets(distances(outputs), known, similar, 1.0))
+
+
+def test_neighbours_are_the_nearest_either_way(batch):
+    rows = batch[1]
+    near = nearest_in_batch(torch.from_numpy(rows), 2).numpy()
+    square = ((rows[:, None] - rows[None]) ** 2).sum(axis=2)
+    np.fill_diagonal(square, np.inf)
+    for i in range(ITEMS):
+        for j in range(ITEMS):
+            expected = j in np.argsort(square[i])[:2] or i in np.argsort(square[j])[:2]
+            assert near[i, j] == (expected and i != j)
+
+
+def test_contrast_value_and_gradient(batch):
+    outputs, _, _, _, _ = batch
+    rng = np.random.default_rng(1)
+    mask, similar = oracles.masks(rng, ITEMS)
+    variable = torch.tensor(outputs, requires_grad=True)
+    similar_t, mask_t = torch.from_numpy(similar), torch.from_numpy(mask)
+    loss = squared_contrast(soft_distances(variable, variable), similar_t, 1.4, mask_t)
+    loss.backward()
+
+    def oracle(at):
+        return contrast(distances(at), similar, mask, 1.4)
+
+    assert loss.item() == pytest.approx(oracle(outputs))
+    np.testing.assert_allclose(variable.grad.numpy(), oracles.gradient(oracle, outputs), atol=1e-6)
+
+
+def test_whole_loss(batch):
+    outputs, inputs, labels, known, similar = batch
+    torch.manual_seed(0)
+    objective = SSDH(labels, BITS, omega=0.3, eta=0.01, neighbours=2)
+    objective.classifier.double()
+    terms = objective(make_step(outputs, known, similar, inputs=inputs, weight=0.5))
+
+    distance, soft = distances(outputs), np.tanh(outputs)
+    weight = objective.classifier.layer.weight.detach().numpy()
+    bias = objective.classifier.layer.bias.detach().numpy()
+    logits = soft @ weight.T + bias
+    chosen = logits[np.arange(LABELLED), labels[:LABELLED]]
+    classification = np.mean(np.log(np.exp(logits[:LABELLED]).sum(axis=1)) - chosen)
+    predicted = np.where(labels >= 0, labels, logits.argmax(axis=1))
+    unknown = ~np.eye(ITEMS, dtype=bool)
+    unknown[:LABELLED, :LABELLED] = False
+    near = nearest_in_batch(torch.from_numpy(inputs), 2).numpy()
+    graphs = contrast(distance, near, unknown, 2**0.5)
+    graphs += contrast(distance, predicted[:, None] == predicted[None, :], unknown, 2**0.5)
+    expected = (
+        triplets(distance, known, similar, 1.0) + classification + 0.3 * 0.5 * graphs
+        + 0.01 * oracles.quantization(outputs)
+    )  # fmt: skip
+    assert terms.total.item() == pytest.approx(expected, abs=1e-6)

@@ -1,0 +1,149 @@
+"""Files are written whole or not at all, and the disk's complaints are put plainly."""
+
+import errno
+import json
+import os
+import stat
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from pts3h import UserError
+from pts3h.util.files import (
+    cache_folder,
+    explain_os_errors,
+    locked,
+    write_array,
+    write_atomic,
+    write_json,
+    write_text,
+)
+
+
+def test_written_and_replaced(tmp_path):
+    path = tmp_path / "deep" / "er" / "file.txt"
+    write_text(path, "first, grün")
+    write_text(str(path), "second")
+    assert path.read_text(encoding="utf-8") == "second"
+    assert [entry.name for entry in path.parent.iterdir()] == ["file.txt"]
+
+
+@pytest.mark.parametrize(
+    "error", [RuntimeError("broke"), KeyboardInterrupt(), OSError(errno.EIO, "bad disk")]
+)
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path, error):
+    path = tmp_path / "file"
+    path.write_text("old")
+
+    def write(file):
+        file.write(b"half")
+        raise error
+
+    with pytest.raises(type(error)):
+        write_atomic(path, write)
+    assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
+
+
+def test_colleagues_may_read_it(tmp_path):
+    before = os.umask(0o022)
+    try:
+        write_text(tmp_path / "file", "x")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o644
+
+
+def test_json_is_readable_and_strict(tmp_path):
+    write_json(tmp_path / "a.json", {"name": "grün", "values": [1, 2.5, None]})
+    assert json.loads((tmp_path / "a.json").read_text()) == {"name": "grün", "values": [1, 2.5, None]}
+    assert "grün" in (tmp_path / "a.json").read_text()
+    with pytest.raises(ValueError, match="JSON"):
+        write_json(tmp_path / "a.json", {"loss": float("nan")})
+    assert "grün" in (tmp_path / "a.json").read_text()
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [
+        (errno.ENOSPC, "disk is full"),
+        (errno.EDQUOT, "quota"),
+        (errno.EROFS, "read-only"),
+        (errno.EACCES, "permission"),
+    ],
+)
+def test_what_the_disk_says_in_plain_words(tmp_path, number, words):
+    with pytest.raises(UserError, match=words) as caught, explain_os_errors(tmp_path / "out"):
+        raise OSError(number, os.strerror(number))
+    assert str(tmp_path / "out") in str(caught.value)
+
+
+def test_other_errors_pass(tmp_path):
+    with pytest.raises(FileNotFoundError), explain_os_errors(tmp_path):
+        (tmp_path / "nothing").read_text()
+
+
+def test_a_full_disk_is_named_and_leaves_the_old_file(tmp_path, monkeypatch):
+    write_text(tmp_path / "codes.npy", "old")
+
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(UserError, match=r"codes\.npy: the disk is full"):
+        write_atomic(tmp_path / "codes.npy", lambda file: np.save(file, np.ones(5)))
+    assert (tmp_path / "codes.npy").read_text() == "old" and len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize("array", [np.arange(6.0).reshape(2, 3).T, np.zeros((0, 4), np.uint8), np.array(3)])
+def test_arrays(tmp_path, array):
+    write_array(tmp_path / "a.npy", array)
+    loaded = np.load(tmp_path / "a.npy", allow_pickle=False)
+    np.testing.assert_array_equal(loaded, array)
+    assert loaded.dtype == array.dtype
+
+
+def test_an_array_too_large_for_the_disk(small_disk):
+    with pytest.raises(UserError, match=r"a\.npy: the disk is full"):
+        write_array(small_disk / "a.npy", np.zeros(100_000))
+    assert not list(small_disk.iterdir())
+
+
+def test_one_at_a_time(tmp_path):
+    inside, most = [], []
+
+    def work(_):
+        with locked(tmp_path / "lock"):
+            inside.append(1)
+            most.append(len(inside))
+            time.sleep(0.01)
+            inside.pop()
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(work, range(8)))
+    assert len(most) == 8 and max(most) == 1
+
+
+def test_a_path_through_a_file(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(UserError, match="a file, not a folder"):
+        write_text(tmp_path / "file" / "sub" / "x", "text")
+
+
+class TestCacheFolder:
+    def test_our_variable_first(self, tmp_path, monkeypatch):
+        monkeypatch.setenv("PTS3H_CACHE", str(tmp_path / "ours"))
+        assert cache_folder("a", "b") == tmp_path / "ours" / "a" / "b"
+        assert (tmp_path / "ours" / "a" / "b").is_dir()
+
+    def test_then_the_systems(self, tmp_path, monkeypatch):
+        monkeypatch.delenv("PTS3H_CACHE")
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+        assert cache_folder("a") == tmp_path / "xdg" / "pts3h" / "a"
+
+    def test_then_home(self, tmp_path, monkeypatch):
+        monkeypatch.delenv("PTS3H_CACHE")
+        monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+        monkeypatch.setenv("HOME", str(tmp_path))
+        assert cache_folder("a") == tmp_path / ".cache" / "pts3h" / "a"
