@@ -1,6 +1,6 @@
 """Mean average precision, 1,000 queries x 59,000 items at 48 bits: histograms against the usual argsort loop.
 
-    python benchmarks/map_histogram.py
+python benchmarks/map_histogram.py
 """
 
 from timing import race, show  # isort: skip
@@ -14,7 +14,9 @@ Q, N, BITS, CLASSES = 1_000, 59_000, 48, 10
 
 
 def argsort_loop(
-    signs_q: NDArray[np.float32], signs_n: NDArray[np.float32], one_hot_q: NDArray[np.float32],
+    signs_q: NDArray[np.float32],
+    signs_n: NDArray[np.float32],
+    one_hot_q: NDArray[np.float32],
     one_hot_n: NDArray[np.float32],
 ) -> float:
     """Mean average precision as hashing papers' code computes it: sort all distances of each query."""
@@ -47,11 +49,15 @@ def main() -> None:
     ours = histogram_map(codes_q, codes_n, (labels_q, labels_n))
     theirs = argsort_loop(signs_q[:100], signs_n, one_hot_q[:100], one_hot_n)
     print(f"MAP {ours:.4f}; the loop over the first 100 queries, ties in sort order: {theirs:.4f}")
-    times = race({
-        "pts3h.evaluate": lambda: histogram_map(codes_q, codes_n, (labels_q, labels_n)),
-        "histograms alone": lambda: kernel.histograms(codes_q, codes_n, BITS, labels=(labels_q, labels_n)),
-        "argsort loop": lambda: argsort_loop(signs_q, signs_n, one_hot_q, one_hot_n),
-    })
+    times = race(
+        {
+            "pts3h.evaluate": lambda: histogram_map(codes_q, codes_n, (labels_q, labels_n)),
+            "histograms alone": lambda: kernel.histograms(
+                codes_q, codes_n, BITS, labels=(labels_q, labels_n)
+            ),
+            "argsort loop": lambda: argsort_loop(signs_q, signs_n, one_hot_q, one_hot_n),
+        }
+    )
     show(f"{Q:,} x {N:,} at {BITS} bits, in all", times, "pts3h.evaluate")
 
 

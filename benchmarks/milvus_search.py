@@ -104,9 +104,7 @@ def of_faiss(codes: Codes, queries: Codes, bits: int, k: int) -> tuple[Rates, Di
     return {"insert": inserted} | searched, found
 
 
-def search_rates(
-    search: Callable[[Codes], Any], within: Callable[[Codes], Any], queries: Codes
-) -> Rates:
+def search_rates(search: Callable[[Codes], Any], within: Callable[[Codes], Any], queries: Codes) -> Rates:
     return {
         "nearest, one by one": per_second(lambda: search(queries[:1]), 1),
         "nearest, batch of 100": per_second(lambda: search(queries), len(queries)),

@@ -1,6 +1,6 @@
 """One query over ten million codes: bytes read a second, against the memory bandwidth of this machine.
 
-    python benchmarks/search_bandwidth.py [--n 10000000]    (PTS3H_THREADS=2 for two threads)
+python benchmarks/search_bandwidth.py [--n 10000000]    (PTS3H_THREADS=2 for two threads)
 """
 
 import argparse

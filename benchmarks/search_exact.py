@@ -1,6 +1,6 @@
 """Exact top-100 among a million codes: the kernel against faiss, usearch and numpy, one thread each.
 
-    python benchmarks/search_exact.py [--n 1000000] [--quick]
+python benchmarks/search_exact.py [--n 1000000] [--quick]
 """
 
 import argparse
@@ -43,7 +43,7 @@ def fast_scan(codes: NDArray[np.uint8]) -> faiss.IndexPQFastScan:
     faiss.copy_array_to_vector(np.tile(corners, (bits // 4, 1, 1)).ravel(), index.pq.centroids)
     index.is_trained = True
     for start in range(0, len(codes), 100_000):
-        index.add(signs(codes[start:start + 100_000]))
+        index.add(signs(codes[start : start + 100_000]))
     return index
 
 

@@ -1,6 +1,6 @@
 """Insert a million codes of 64 bits: durable in the local index, in one SQLite row each, or in memory only.
 
-    python benchmarks/search_insert.py [--n 1000000] [--batch 10000]
+python benchmarks/search_insert.py [--n 1000000] [--batch 10000]
 """
 
 import argparse
@@ -24,7 +24,7 @@ Codes = NDArray[np.uint8]
 def local(ids: Ids, codes: Codes, batch: int) -> None:
     with tempfile.TemporaryDirectory() as place, open_index(Path(place) / "index", 64) as index:
         for start in range(0, len(ids), batch):
-            index.add(ids[start:start + batch], codes[start:start + batch])
+            index.add(ids[start : start + batch], codes[start : start + batch])
 
 
 def sqlite_rows(ids: Ids, codes: Codes, batch: int) -> None:
@@ -34,7 +34,9 @@ def sqlite_rows(ids: Ids, codes: Codes, batch: int) -> None:
         connection.execute("CREATE TABLE items (id INTEGER PRIMARY KEY, code BLOB)")
         for start in range(0, len(ids), batch):
             connection.execute("BEGIN")
-            rows = zip(ids[start:start + batch].tolist(), map(bytes, codes[start:start + batch]), strict=True)
+            rows = zip(
+                ids[start : start + batch].tolist(), map(bytes, codes[start : start + batch]), strict=True
+            )
             connection.executemany("INSERT INTO items VALUES (?, ?)", rows)
             connection.execute("COMMIT")
         connection.close()
@@ -43,7 +45,7 @@ def sqlite_rows(ids: Ids, codes: Codes, batch: int) -> None:
 def faiss_memory(ids: Ids, codes: Codes, batch: int) -> None:
     index = faiss.IndexBinaryIDMap2(faiss.IndexBinaryFlat(64))
     for start in range(0, len(ids), batch):
-        index.add_with_ids(codes[start:start + batch], ids[start:start + batch])
+        index.add_with_ids(codes[start : start + batch], ids[start : start + batch])
     with tempfile.TemporaryDirectory() as place:
         faiss.write_index_binary(index, str(Path(place) / "index"))
 
@@ -62,15 +64,17 @@ def main() -> None:
     rng = np.random.default_rng(0)
     ids, codes = rng.permutation(4 * n)[:n], rng.integers(0, 256, (n, 8), np.uint8)
     few = min(n, 20_000)
-    times = race({
-        "pts3h local index, durable": lambda: local(ids, codes, batch),
-        "SQLite, a row an item, durable": lambda: sqlite_rows(ids, codes, batch),
-        "faiss, saved once at the end": lambda: faiss_memory(ids, codes, batch),
-    })
+    times = race(
+        {
+            "pts3h local index, durable": lambda: local(ids, codes, batch),
+            "SQLite, a row an item, durable": lambda: sqlite_rows(ids, codes, batch),
+            "faiss, saved once at the end": lambda: faiss_memory(ids, codes, batch),
+        }
+    )
     rates = {name: n / seconds for name, seconds in times.items()}
-    rates[f"usearch HNSW in memory, {few:,} of them"] = few / race(
-        {"usearch": lambda: usearch_memory(ids[:few], codes[:few])}, seconds=1
-    )["usearch"]
+    rates[f"usearch HNSW in memory, {few:,} of them"] = (
+        few / race({"usearch": lambda: usearch_memory(ids[:few], codes[:few])}, seconds=1)["usearch"]
+    )
     print(f"{n:,} x 64 bits in batches of {batch:,}")
     ours = rates["pts3h local index, durable"]
     for name, rate in rates.items():

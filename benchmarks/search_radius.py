@@ -1,6 +1,6 @@
 """Everything within radius 2 among a million codes of 64 bits: lookups against scans, one thread each.
 
-    python benchmarks/search_radius.py [--n 1000000] [--radius 2]
+python benchmarks/search_radius.py [--n 1000000] [--radius 2]
 """
 
 import argparse
@@ -46,7 +46,8 @@ def main() -> None:
         engine.add(range(n), codes)
         engine.within(many, radius)
         per_query = {
-            name: seconds / queries for name, side, queries in (
+            name: seconds / queries
+            for name, side, queries in (
                 ("kernel, scan", partial(kernel.within, BITS, few, columns, radius), len(few)),
                 ("kernel, lookups", partial(tables.look_up, many, radius, None), len(many)),
                 ("index.within, 10,000 at once", partial(engine.within, many, radius), len(many)),
@@ -54,7 +55,8 @@ def main() -> None:
                 ("kernel, scan, one query", partial(kernel.within, BITS, few[:1], columns, radius), 1),
                 ("faiss IndexBinaryFlat", partial(flat.range_search, few, radius + 1), len(few)),
                 ("faiss IndexBinaryMultiHash", partial(hashed.range_search, many, radius + 1), len(many)),
-            ) for seconds in race({name: side}, seconds=3).values()
+            )
+            for seconds in race({name: side}, seconds=3).values()
         }
     show(f"{n:,} x {BITS} bits, radius {radius}, per query", per_query, "kernel, lookups")
     scan = per_query["kernel, scan"]

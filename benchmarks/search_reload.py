@@ -1,6 +1,6 @@
 """Open an index of a million codes: time, memory and disk an item, against reading a faiss file.
 
-    python benchmarks/search_reload.py [--n 1000000] [--text]
+python benchmarks/search_reload.py [--n 1000000] [--text]
 """
 
 import argparse
@@ -69,7 +69,7 @@ def main() -> None:
         folder, file = Path(place) / "index", Path(place) / "faiss"
         with open_index(folder, 64) as index:
             for start in range(0, n, 50_000):
-                index.add(ids[start:start + 50_000], codes[start:start + 50_000])
+                index.add(ids[start : start + 50_000], codes[start : start + 50_000])
         plain = faiss.IndexBinaryIDMap2(faiss.IndexBinaryFlat(64))
         plain.add_with_ids(codes, numbers)
         faiss.write_index_binary(plain, str(file))

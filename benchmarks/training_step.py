@@ -15,17 +15,17 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pts3h.settings import Config
 from pts3h.data.batches import Batches
 from pts3h.data.images import ImageArray
-from pts3h.data.known_pairs import LabelPairs
 from pts3h.data.inputs import ImageInputs, Inputs, VectorInputs
-from pts3h.training.learning import build_objective
+from pts3h.data.known_pairs import LabelPairs
+from pts3h.data.views import ImageViews, VectorViews
 from pts3h.nets.backbones.efficientnet import EfficientNetLite
 from pts3h.nets.hash_network import HashNetwork, Teacher
-from pts3h.training.preparation import whole_maker
+from pts3h.settings import Config
+from pts3h.training.learning import build_objective
 from pts3h.training.loop import Run, train
-from pts3h.data.views import ImageViews, VectorViews
+from pts3h.training.preparation import whole_maker
 
 ITEMS, LABELLED, BITS = 5_000, 500, 48
 
@@ -36,9 +36,12 @@ def make_run(inputs: Inputs, network: Callable[[], HashNetwork], config: Config,
     known = LabelPairs(labels)
     student = network()
     batches = Batches(
-        known, np.arange(LABELLED, ITEMS), labelled=config.labelled_per_batch,
-        unlabelled=config.unlabelled_per_batch, seed=0,
-    )  # fmt: skip
+        known,
+        np.arange(LABELLED, ITEMS),
+        labelled=config.labelled_per_batch,
+        unlabelled=config.unlabelled_per_batch,
+        seed=0,
+    )
     teacher = Teacher(student, network())
     return Run(student, teacher, inputs, batches, build_objective(config, known), config, steps)
 

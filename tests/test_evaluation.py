@@ -146,9 +146,10 @@ def test_labels_and_matrix_agree(random_case):
     by_matrix = evaluate(queries, database, flags_q @ flags_d.T > 0, bits=16)
     by_flags = evaluate(queries, database, labels=(flags_q, flags_d), bits=16)
     assert by_matrix.map == by_flags.map
-    assert evaluate(queries, database, yq[:, None] == yd, bits=16).map == evaluate(
-        queries, database, labels=(yq, yd), bits=16
-    ).map  # fmt: skip
+    assert (
+        evaluate(queries, database, yq[:, None] == yd, bits=16).map
+        == evaluate(queries, database, labels=(yq, yd), bits=16).map
+    )
 
 
 def test_pr_curve(random_case):

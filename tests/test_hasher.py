@@ -9,9 +9,7 @@ import pytest
 from PIL import Image
 
 import pts3h
-from pts3h import Hasher
-from pts3h import UserError
-from pts3h import evaluate
+from pts3h import Hasher, UserError, evaluate
 from pts3h.data import inputs
 from pts3h.training.preparation import SkippedWarning
 
@@ -42,8 +40,11 @@ def test_labels_in_codes_out(blobs):
     hasher = Hasher(**FAST).fit(vectors, labels=few(classes))
     codes = hasher.encode(vectors)
     assert codes.dtype == np.uint8 and codes.shape == (600, 2)
-    random = evaluate(*np.random.default_rng(0).integers(0, 256, (2, 300, 2), np.uint8),
-                      labels=(classes[:300], classes[300:]), bits=16).map  # fmt: skip
+    random = evaluate(
+        *np.random.default_rng(0).integers(0, 256, (2, 300, 2), np.uint8),
+        labels=(classes[:300], classes[300:]),
+        bits=16,
+    ).map
     assert quality(hasher, vectors, classes) > 2 * random
 
 
@@ -96,8 +97,11 @@ def test_save_and_load_give_the_same_codes(blobs, tmp_path):
     assert again.fingerprint == hasher.fingerprint
     assert again.history == hasher.history
     assert {path.name for path in (tmp_path / "model").iterdir()} == {
-        "config.json", "model.safetensors", "history.jsonl", "README.md",
-    }  # fmt: skip
+        "config.json",
+        "model.safetensors",
+        "history.jsonl",
+        "README.md",
+    }
     with pytest.raises(UserError, match="not empty"):
         hasher.save(tmp_path / "model")
 

@@ -7,12 +7,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from pts3h import Hasher
-from pts3h import UserError
+from pts3h import Hasher, UserError, hamming, open_index
 from pts3h import indexing as catalog
 from pts3h.cli import app as cli
-from pts3h import hamming
-from pts3h import open_index
 from pts3h.data.items import read_items
 
 COLOURS = {"red": (200, 60, 60), "green": (60, 200, 60), "blue": (60, 60, 200)}
@@ -225,8 +222,9 @@ def test_metadata_from_csv(tmp_path):
     path = tmp_path / "meta.csv"
     path.write_text("id,price,new,name\na.png,2.5,true,Ball\nb.png,3,,\n")
     assert catalog.read_meta(path) == {
-        "a.png": {"price": 2.5, "new": True, "name": "Ball"}, "b.png": {"price": 3},
-    }  # fmt: skip
+        "a.png": {"price": 2.5, "new": True, "name": "Ball"},
+        "b.png": {"price": 3},
+    }
     path.write_text("name\nx\n")
     with pytest.raises(UserError, match="'id' column"):
         catalog.read_meta(path)

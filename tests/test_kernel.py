@@ -45,8 +45,10 @@ def as_pairs(found):
 
 def engines():
     for level in LEVELS:
-        yield (lambda *a, level=level: native.nearest(*a, using=level),
-               lambda *a, level=level: native.within(*a, using=level))
+        yield (
+            lambda *a, level=level: native.nearest(*a, using=level),
+            lambda *a, level=level: native.within(*a, using=level),
+        )
     yield fallback.nearest, fallback.within
 
 
@@ -132,8 +134,10 @@ def test_lookup_by_parts_finds_what_a_scan_finds(bits, radius, scanned, monkeypa
     columns = kernel.columns_of(codes)
     queries = as_words(codes[::97])
     width = min(6, bits // 3)
-    parts = [(native.group(columns, first, width), radius // 3 - (number > radius % 3))
-             for number, first in enumerate(range(0, 3 * (bits // 3), bits // 3))]
+    parts = [
+        (native.group(columns, first, width), radius // 3 - (number > radius % 3))
+        for number, first in enumerate(range(0, 3 * (bits // 3), bits // 3))
+    ]
     parts = [(part, budget) for part, budget in parts if budget >= 0]
     allowed = rng.random(2000) < 0.5
     for mask in (None, allowed):
@@ -212,16 +216,19 @@ def test_fallback_with_faiss_is_the_same_as_with_numpy(bits, monkeypatch):
             assert as_pairs(found) == oracle_within(near, radius, mask)
 
 
-@pytest.mark.parametrize(("arguments", "message"), [
-    ({}, "either relevant= or labels="),
-    ({"relevant": np.ones((2, 3), bool), "labels": ([1, 1], [1, 1, 1])}, "either relevant= or labels="),
-    ({"relevant": np.ones((3, 2), bool)}, "boolean matrix"),
-    ({"relevant": np.ones((2, 3))}, "boolean matrix"),
-    ({"labels": ([1, 1], [1, 1])}, "2 queries and 3 items"),
-    ({"labels": ([0.5, 1], [1, 1, 1])}, "whole numbers"),
-    ({"labels": (np.ones((2, 4)), np.ones((3, 4)))}, "whole numbers"),
-    ({"labels": (np.ones((2, 4), int), np.ones((3, 5), int))}, "2 queries and 3 items"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({}, "either relevant= or labels="),
+        ({"relevant": np.ones((2, 3), bool), "labels": ([1, 1], [1, 1, 1])}, "either relevant= or labels="),
+        ({"relevant": np.ones((3, 2), bool)}, "boolean matrix"),
+        ({"relevant": np.ones((2, 3))}, "boolean matrix"),
+        ({"labels": ([1, 1], [1, 1])}, "2 queries and 3 items"),
+        ({"labels": ([0.5, 1], [1, 1, 1])}, "whole numbers"),
+        ({"labels": (np.ones((2, 4)), np.ones((3, 4)))}, "whole numbers"),
+        ({"labels": (np.ones((2, 4), int), np.ones((3, 5), int))}, "2 queries and 3 items"),
+    ],
+)
 def test_wrong_relevance_is_named(arguments, message):
     with pytest.raises(UserError, match=message):
         kernel.histograms(np.zeros((2, 8), np.uint8), np.zeros((3, 8), np.uint8), 64, **arguments)

@@ -160,9 +160,11 @@ def known_labels(labels: ArrayLike) -> NDArray[np.int64]:
 
 
 def stable_ranking(
-    queries: Codes, database: Codes, matrix: NDArray[np.bool_] | None,
+    queries: Codes,
+    database: Codes,
+    matrix: NDArray[np.bool_] | None,
     labels: tuple[NDArray[np.int64], NDArray[np.int64]] | None,
-) -> NDArray[np.bool_]:  # fmt: skip
+) -> NDArray[np.bool_]:
     """(q, n) relevance of each query's items, ranked by (distance, database order)."""
     ranked = np.empty((len(queries), len(database)), bool)
     for start in range(0, len(queries), STRIP):
@@ -173,9 +175,10 @@ def stable_ranking(
 
 
 def relevance_of(
-    chosen: slice, matrix: NDArray[np.bool_] | None,
+    chosen: slice,
+    matrix: NDArray[np.bool_] | None,
     labels: tuple[NDArray[np.int64], NDArray[np.int64]] | None,
-) -> NDArray[np.bool_]:  # fmt: skip
+) -> NDArray[np.bool_]:
     """(rows, n) relevance for some queries."""
     if labels is None:
         assert matrix is not None

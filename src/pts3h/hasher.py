@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .codes import Codes, pack
-from .settings import Config, Network
 from .data.items import read_items
 from .errors import UserError
-from .training.stages import Fitting, Validation
 from .model.model import Model, load_model
-from .training.preparation import read_supervision
-from .training.output_folder import claim_folder, is_unfinished
-from .training.tensorboard import watcher
+from .settings import Config, Network
 from .training.loop import Record
+from .training.output_folder import claim_folder, is_unfinished
+from .training.preparation import read_supervision
+from .training.stages import Fitting, Validation
+from .training.tensorboard import watcher
 from .training.tuning import Trial
 
 
@@ -79,16 +79,24 @@ class Hasher:
         images = items.images
         known = read_supervision(items, pairs, labels)
         config = self.config.resolved(
-            images=images is not None, side=images.typical_side() if images else 0, count=len(items),
+            images=images is not None,
+            side=images.typical_side() if images else 0,
+            count=len(items),
             labelled=len(known.labelled),
-        )  # fmt: skip
+        )
         folder = None if out is None else claim_folder(Path(out), resume=resume, overwrite=overwrite)
         with watcher(tensorboard) as watch:
             fitting = Fitting(
-                config, items, known, unlabelled, folder,
+                config,
+                items,
+                known,
+                unlabelled,
+                folder,
                 resume and folder is not None and is_unfinished(folder),
-                Validation(validation, grid), progress, watch,
-            )  # fmt: skip
+                Validation(validation, grid),
+                progress,
+                watch,
+            )
             self._model = fitting.model()
         self.config, self.trials = self._model.config, fitting.trials
         self.skipped = {items.ids[position]: reason for position, reason in sorted(fitting.broken.items())}

@@ -14,15 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from .util import progress
 from .codes import pack
 from .data.images import ImageFiles, Positions
 from .data.items import Items, read_rows
 from .errors import UserError
-from .util.files import cache_folder, write_text
 from .hasher import Hasher
 from .index import Hits, Index
 from .training.preparation import SkippedWarning
+from .util import progress
+from .util.files import cache_folder, write_text
 
 BATCH = 512
 STAMP, PATH = "_stamp", "_path"
@@ -101,8 +101,9 @@ def index_items(
         first = next(iter(done.skipped.values()))
         warnings.warn(
             f"{len(done.skipped)} of {len(items)} pictures cannot be read and are skipped: {first}",
-            SkippedWarning, stacklevel=2,
-        )  # fmt: skip
+            SkippedWarning,
+            stacklevel=2,
+        )
     return done
 
 

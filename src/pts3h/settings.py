@@ -179,7 +179,13 @@ class Config:
         """The settings of the first stage of fine-tuning: a head on frozen features."""
         rate = head_rate(self.loss, self.bits)
         return replace(
-            self, freeze=True, optimizer="sgd", learning_rate=rate, steps=1000, epochs=None, alpha=None,
+            self,
+            freeze=True,
+            optimizer="sgd",
+            learning_rate=rate,
+            steps=1000,
+            epochs=None,
+            alpha=None,
             lead=0.0,
         )
 
@@ -236,10 +242,30 @@ def head_steps(count: int | None, for_labelled: int) -> int:
 
 
 RANGES: dict[str, tuple[float, float]] = {
-    "omega": (0, 1e6), "gamma": (0, 1e6), "eta": (0, 1e6), "alpha": (0, 1), "similar_share": (0, 1),
-    "labelled_per_batch": (2, 1e6), "unlabelled_per_batch": (0, 1e6), "steps": (1, 1e9), "epochs": (0, 1e9),
-    "learning_rate": (0, 1e3), "backbone_rate": (0, 1e3), "momentum": (0, 1), "weight_decay": (0, 1),
-    "warmup": (0, 1), "lead": (0, 1), "ramp": (0, 1), "hidden": (0, 1e6), "dropout": (0, 0.99),
-    "image_size": (0, 4096), "code_size": (0, 4096), "views": (0, 64), "crop": (0.01, 1), "flip": (0, 1),
-    "jitter": (0, 1), "noise": (0, 1e3), "drop": (0, 0.99),
-}  # fmt: skip
+    "omega": (0, 1e6),
+    "gamma": (0, 1e6),
+    "eta": (0, 1e6),
+    "alpha": (0, 1),
+    "similar_share": (0, 1),
+    "labelled_per_batch": (2, 1e6),
+    "unlabelled_per_batch": (0, 1e6),
+    "steps": (1, 1e9),
+    "epochs": (0, 1e9),
+    "learning_rate": (0, 1e3),
+    "backbone_rate": (0, 1e3),
+    "momentum": (0, 1),
+    "weight_decay": (0, 1),
+    "warmup": (0, 1),
+    "lead": (0, 1),
+    "ramp": (0, 1),
+    "hidden": (0, 1e6),
+    "dropout": (0, 0.99),
+    "image_size": (0, 4096),
+    "code_size": (0, 4096),
+    "views": (0, 64),
+    "crop": (0.01, 1),
+    "flip": (0, 1),
+    "jitter": (0, 1),
+    "noise": (0, 1e3),
+    "drop": (0, 0.99),
+}

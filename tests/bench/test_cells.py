@@ -18,11 +18,20 @@ from pts3h.objectives.pts3h import PTS3H
 from pts3h.training.loop import Interrupted
 
 WHOLE = Setup(
-    "digits", images=300, settings={
-        "backbone": "small", "weights": "random", "image_size": 16, "freeze": False, "steps": 3, "hidden": 8,
-        "views": 1, "labelled_per_batch": 8, "unlabelled_per_batch": 8,
+    "digits",
+    images=300,
+    settings={
+        "backbone": "small",
+        "weights": "random",
+        "image_size": 16,
+        "freeze": False,
+        "steps": 3,
+        "hidden": 8,
+        "views": 1,
+        "labelled_per_batch": 8,
+        "unlabelled_per_batch": 8,
     },
-)  # fmt: skip
+)
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ import pytest
 
 from pts3h.bench.configs import read_config
 from pts3h.bench.plan import Plan, Setup
-from pts3h.settings import Config
 from pts3h.errors import UserError
+from pts3h.settings import Config
 
 FOLDER = Path(__file__).parents[2] / "configs" / "paper"
 
@@ -37,9 +37,12 @@ def test_the_papers_settings(name):
         assert stored["of"][f"pts3h-{method}"] == {"omega": omega, "gamma": gamma, "eta": eta}
         assert stored["of"][method] == {"eta": eta}
     plan = Plan(
-        Setup(dataset, settings=stored["settings"], of=stored["of"]), stored["methods"], stored["bits"],
-        stored["labels"], stored["runs"],
-    )  # fmt: skip
+        Setup(dataset, settings=stored["settings"], of=stored["of"]),
+        stored["methods"],
+        stored["bits"],
+        stored["labels"],
+        stored["runs"],
+    )
     assert len(plan.cells()) == 4 * 4 * 5
 
 

@@ -21,13 +21,16 @@ def matrix():
     plain = [
         result(method, value + bits / 1000 + seed / 100 + labels / 1e5, bits=bits, labels=labels, seed=seed)
         for method, value in values.items()
-        for bits in (12, 48) for labels in (500, 5000) for seed in range(3)
-    ]  # fmt: skip
+        for bits in (12, 48)
+        for labels in (500, 5000)
+        for seed in range(3)
+    ]
     course = [[step, -1 + step / 100] for step in range(1, 50)]
     varied = [
         result("pts3h-dsh", 0.5 + value / 10, bits=48, labels=5000, varied=(name, value), course=course)
-        for name in ("omega", "gamma", "similar_share") for value in (0.1, 0.2, 0.4)
-    ]  # fmt: skip
+        for name in ("omega", "gamma", "similar_share")
+        for value in (0.1, 0.2, 0.4)
+    ]
     return plain + varied
 
 
@@ -57,8 +60,10 @@ class TestForms:
         assert tuple(rows[0]) == CSV_HEADER and len(rows) == len(summaries) == 16
         for row, summary in zip(rows, summaries, strict=True):
             assert (row["method"], int(row["bits"]), float(row["map"])) == (
-                summary.method, summary.bits, summary.map,
-            )  # fmt: skip
+                summary.method,
+                summary.bits,
+                summary.map,
+            )
         gains = {row["base"]: float(row["gain"]) for row in rows if row["base"]}
         assert gains == {"dsh": pytest.approx(0.1)}
 
@@ -90,9 +95,15 @@ class TestFolder:
         tables = (reported / "table.md").read_text()
         assert "**Precision within Hamming radius 2, 5,000 labelled items**" in tables
         plots = {
-            "precision-radius-2", "precision-at-k", "precision-recall", "label-efficiency", "course-of-thr",
-            "sensitivity-omega", "sensitivity-gamma", "sensitivity-similar_share",
-        }  # fmt: skip
+            "precision-radius-2",
+            "precision-at-k",
+            "precision-recall",
+            "label-efficiency",
+            "course-of-thr",
+            "sensitivity-omega",
+            "sensitivity-gamma",
+            "sensitivity-similar_share",
+        }
         for kind in ("png", "svg"):
             assert {path.stem for path in reported.glob(f"*.{kind}")} == plots
         width, height = struct.unpack(">II", (reported / "precision-at-k.png").read_bytes()[16:24])

@@ -56,13 +56,18 @@ class TestPaper:
     @pytest.mark.parametrize(
         ("method", "dataset", "bits", "labels", "expected"),
         [
-            ("pts3h-dsh", "cifar10", 48, 5000, 0.843), ("pts3h-dpsh", "nuswide21", 12, 10500, 0.803),
-            ("dsh", "imagenet100", 64, 13000, 0.662), ("hashnet", "cifar10", 16, 5000, 0.686),
-            ("hashnet", "cifar10", 24, 5000, None), ("pts3h-q", "cifar10", 32, 5000, 0.817),
-            ("ssdh", "imagenet100", 16, 13000, None), ("itq", "cifar10", 48, 5000, None),
-            ("pts3h-dsh", "cifar10", 48, 500, None), ("pts3h-dsh", "mosaic", 48, 5000, None),
+            ("pts3h-dsh", "cifar10", 48, 5000, 0.843),
+            ("pts3h-dpsh", "nuswide21", 12, 10500, 0.803),
+            ("dsh", "imagenet100", 64, 13000, 0.662),
+            ("hashnet", "cifar10", 16, 5000, 0.686),
+            ("hashnet", "cifar10", 24, 5000, None),
+            ("pts3h-q", "cifar10", 32, 5000, 0.817),
+            ("ssdh", "imagenet100", 16, 13000, None),
+            ("itq", "cifar10", 48, 5000, None),
+            ("pts3h-dsh", "cifar10", 48, 500, None),
+            ("pts3h-dsh", "mosaic", 48, 5000, None),
         ],
-    )  # fmt: skip
+    )
     def test_map(self, method, dataset, bits, labels, expected):
         assert paper_map(method, dataset, bits, labels) == expected
 

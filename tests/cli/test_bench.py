@@ -44,8 +44,17 @@ def test_list(run):
 
 def test_values_side_by_side():
     assert spread(["x", "--bits", "12", "24", "--jobs", "1", "y", "--methods", "itq"]) == [
-        "x", "--bits", "12", "--bits", "24", "--jobs", "1", "y", "--methods", "itq",
-    ]  # fmt: skip
+        "x",
+        "--bits",
+        "12",
+        "--bits",
+        "24",
+        "--jobs",
+        "1",
+        "y",
+        "--methods",
+        "itq",
+    ]
 
 
 def test_a_matrix_then_more_of_it(run, tmp_path, monkeypatch):

@@ -85,8 +85,11 @@ class TestOwnData:
         assert (done.returncode, done.stdout) == (0, "")
         assert done.stderr == "trained on 60 items, 60 of them in known pairs; the model is in model\n"
         assert {path.name for path in (here / "model").iterdir()} == {
-            "config.json", "model.safetensors", "history.jsonl", "README.md",
-        }  # fmt: skip
+            "config.json",
+            "model.safetensors",
+            "history.jsonl",
+            "README.md",
+        }
         codes = pts3h.Hasher.load("model").encode("photos")
         assert codes.shape == (60, 8)
         assert pts3h.evaluate(codes, codes, labels=(kinds, kinds), bits=64).map > 0.95
@@ -130,8 +133,21 @@ class TestOwnData:
         assert done.code == 0 and done.json["labelled_items"] == 12
 
     def test_validation_says_what_it_tried(self, here, run, kinds):
-        done = run("fit", "vectors.npy", "--pairs", "positions.csv", "--bits", 8, "--out", "model", *QUICK,
-                   "--validation", 0.2, "--grid", "omega=0.3,0.6")  # fmt: skip
+        done = run(
+            "fit",
+            "vectors.npy",
+            "--pairs",
+            "positions.csv",
+            "--bits",
+            8,
+            "--out",
+            "model",
+            *QUICK,
+            "--validation",
+            0.2,
+            "--grid",
+            "omega=0.3,0.6",
+        )
         assert done.code == 0 and "tried omega=0.3: " in done.err and "tried omega=0.6: " in done.err
 
     def test_variant_s_is_the_students_codes(self, here, run, kinds):
@@ -346,7 +362,7 @@ class TestFullDisk:
 class TestCtrlC:
     def test_saves_says_how_to_go_on_and_goes_on(self, here, run, kinds):
         fit = ["fit", "vectors.npy", "--pairs", "positions.csv", "--out", "model", "--steps", "400"]
-        often = "import pts3h.training.loop, pts3h.cli.app; pts3h.training.loop.CHECKPOINT_SECONDS = 0.01; pts3h.cli.app.main()"
+        often = "from pts3h.training import loop; loop.CHECKPOINT_SECONDS = 0.01\nimport pts3h.cli.app as a; a.main()"
         running = subprocess.Popen([sys.executable, "-c", often, *fit], stderr=subprocess.PIPE, text=True)
         while not (here / "model" / "checkpoint.safetensors").exists() and running.poll() is None:
             time.sleep(0.01)

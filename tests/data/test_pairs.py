@@ -29,12 +29,11 @@ def pair_lists(draw):
 single_labels = st.lists(st.integers(-1, 3), min_size=4, max_size=15)
 flag_rows = st.integers(1, 4).flatmap(
     lambda classes: st.lists(
-        st.one_of(
-            st.just([-1] * classes), st.lists(st.integers(0, 1), min_size=classes, max_size=classes)
-        ),
-        min_size=4, max_size=15,
+        st.one_of(st.just([-1] * classes), st.lists(st.integers(0, 1), min_size=classes, max_size=classes)),
+        min_size=4,
+        max_size=15,
     )
-)  # fmt: skip
+)
 
 
 def all_pairs(labels):

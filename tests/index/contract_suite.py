@@ -86,7 +86,8 @@ class Oracle:
         tree = parse_where(where)
         return sorted(
             (int(np.unpackbits(code ^ query).sum()), key)
-            for key, (code, meta) in self.items.items() if tree is None or matches(tree, meta)
+            for key, (code, meta) in self.items.items()
+            if tree is None or matches(tree, meta)
         )
 
     def search(self, queries, k, where=None):
@@ -142,7 +143,10 @@ class ContractSuite:
         ).map(code)
 
         @settings(
-            max_examples=self.examples, deadline=None, derandomize=True, database=None,
+            max_examples=self.examples,
+            deadline=None,
+            derandomize=True,
+            database=None,
             suppress_health_check=list(HealthCheck),
         )
         @given(st.data())

@@ -1,7 +1,7 @@
 """A real Milvus server for tests and benchmarks: installed on first use, started, stopped with its caller.
 
-    with running_server() as server: ...                     # "127.0.0.1:port"; TOKEN opens it
-    python tests/index/milvus_server.py python program.py    # a program with MILVUS_URI and MILVUS_TOKEN set
+with running_server() as server: ...                     # "127.0.0.1:port"; TOKEN opens it
+python tests/index/milvus_server.py python program.py    # a program with MILVUS_URI and MILVUS_TOKEN set
 """
 
 import os
@@ -75,13 +75,22 @@ def running_server() -> Iterator[str]:
     python, port, health_port = installed_server(), free_port(), free_port()
     data = Path(tempfile.mkdtemp(prefix="milvus-"))
     command = [
-        python, "-c", f"import milvus; milvus.default_server.webservice_port = {health_port}; milvus.main()",
-        "--data", data, "--proxy-port", str(port),
+        python,
+        "-c",
+        f"import milvus; milvus.default_server.webservice_port = {health_port}; milvus.main()",
+        "--data",
+        data,
+        "--proxy-port",
+        str(port),
     ]
     with (data / "launcher.log").open("wb") as log:
         guard = subprocess.Popen(
-            [sys.executable, "-c", GUARD, data, *command], stdin=subprocess.PIPE, stdout=log, stderr=log,
-            env=os.environ | SETTINGS, start_new_session=True,
+            [sys.executable, "-c", GUARD, data, *command],
+            stdin=subprocess.PIPE,
+            stdout=log,
+            stderr=log,
+            env=os.environ | SETTINGS,
+            start_new_session=True,
         )
     try:
         wait_until_healthy(health_port, data)

@@ -145,6 +145,7 @@ def test_a_forked_process_opens_its_own(tmp_path):
 def test_two_writers_take_turns(tmp_path):
     folder = tmp_path / "index"
     with open_index(folder, 64) as one, open_index(folder) as two:
+
         def write(index, first):
             for number in range(first, 60, 2):
                 index.add([number], codes_of([number]), [{"by": first}])

@@ -6,10 +6,9 @@ import pytest
 from contract_suite import ContractSuite
 
 from pts3h import kernel
-from pts3h.index.local import index as local_engine
 from pts3h.index import open_index
-from pts3h.index.local import segment
-from pts3h.index.local import snapshot
+from pts3h.index.local import index as local_engine
+from pts3h.index.local import segment, snapshot
 
 
 class Engine:

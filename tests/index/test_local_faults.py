@@ -14,9 +14,8 @@ import numpy as np
 import pytest
 
 from pts3h.errors import UserError
-from pts3h.index.local import cache
 from pts3h.index import open_index
-from pts3h.index.local import store
+from pts3h.index.local import cache, store
 from pts3h.index.local import index as local_engine
 
 N = 9_000  # enough for a cache
@@ -44,15 +43,18 @@ def assert_whole(index, n=N):
     assert sorted(index.within(codes[0], 64, where={"even": True})[0].ids) == [0, 2, 4, 6, 8]
 
 
-@pytest.mark.parametrize("damage", [
-    lambda raw: b"",
-    lambda raw: raw[:100],
-    lambda raw: raw[:-1],
-    lambda raw: raw + b"\0",
-    lambda raw: raw[:5000] + bytes([raw[5000] ^ 1]) + raw[5001:],
-    lambda raw: raw[:60] + bytes([raw[60] ^ 64]) + raw[61:],
-    lambda raw: b"something else entirely",
-])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda raw: b"",
+        lambda raw: raw[:100],
+        lambda raw: raw[:-1],
+        lambda raw: raw + b"\0",
+        lambda raw: raw[:5000] + bytes([raw[5000] ^ 1]) + raw[5001:],
+        lambda raw: raw[:60] + bytes([raw[60] ^ 64]) + raw[61:],
+        lambda raw: b"something else entirely",
+    ],
+)
 def test_a_damaged_cache_is_ignored_and_made_again(folder, damage):
     path = folder / cache.FILE
     path.write_bytes(damage(path.read_bytes()))
@@ -96,7 +98,7 @@ def test_a_database_put_back_from_a_backup_does_not_trust_the_later_cache(folder
     (folder / store.FILE).write_bytes(backup)
     with open_index(folder) as index:
         for number in range(10):
-            index.add([number], codes_of(N)[number:number + 1], [{"even": number % 2 == 0}])
+            index.add([number], codes_of(N)[number : number + 1], [{"even": number % 2 == 0}])
     with open_index(folder) as index:
         assert_whole(index)
 
@@ -110,7 +112,7 @@ def test_a_log_written_anew_is_noticed_by_readers_and_old_caches(folder, monkeyp
         for turn in range(3):
             writer.remove(range(N - 10))
             assert reader.count == 10
-            writer.add(range(N - 10), codes_of(N, seed=turn)[:N - 10])
+            writer.add(range(N - 10), codes_of(N, seed=turn)[: N - 10])
             assert reader.count == N
             assert reader.within(codes_of(N, seed=turn)[5], 0)[0].ids == [5]
         writer.remove(range(N - 10))
@@ -141,7 +143,7 @@ def test_everything_removed_and_begun_again(folder, monkeypatch):
 def test_small_adds_leave_few_records(tmp_path):
     with open_index(tmp_path / "index", 64) as index:
         for number in range(200):
-            index.add([number], codes_of(200)[number:number + 1])
+            index.add([number], codes_of(200)[number : number + 1])
         index.remove([7])
         with sqlite3.connect(tmp_path / "index" / store.FILE) as connection:
             assert connection.execute("SELECT count(*) FROM log").fetchone()[0] < 12
@@ -158,7 +160,7 @@ def test_a_database_that_is_not_one_is_refused(folder):
 def test_a_damaged_page_is_refused(folder):
     path = folder / store.FILE
     raw = bytearray(path.read_bytes())
-    raw[4096:len(raw) // 2] = os.urandom(len(raw) // 2 - 4096)
+    raw[4096 : len(raw) // 2] = os.urandom(len(raw) // 2 - 4096)
     path.write_bytes(raw)
     (folder / cache.FILE).unlink()
     with pytest.raises(UserError, match="damaged"), open_index(folder) as index:
@@ -193,12 +195,15 @@ def test_a_later_format_is_refused(folder):
         open_index(folder)
 
 
-@pytest.mark.parametrize(("arguments", "message"), [
-    ({"bits": 32}, "holds codes of 64 bits, not 32"),
-    ({"model": "other"}, "another model"),
-    ({"bits": 0}, "bits must be"),
-    ({"token": "x"}, "no option 'token'"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"bits": 32}, "holds codes of 64 bits, not 32"),
+        ({"model": "other"}, "another model"),
+        ({"bits": 0}, "bits must be"),
+        ({"token": "x"}, "no option 'token'"),
+    ],
+)
 def test_opening_with_the_wrong_idea(folder, arguments, message):
     with pytest.raises(UserError, match=message):
         open_index(folder, **arguments)
@@ -297,9 +302,13 @@ def test_no_space_left(folder):
 
 def test_a_really_full_disk(folder):
     place = Path(tempfile.mkdtemp())
-    mounted = os.getuid() == 0 and subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", place], capture_output=True
-    ).returncode == 0
+    mounted = (
+        os.getuid() == 0
+        and subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", place], capture_output=True
+        ).returncode
+        == 0
+    )
     if not mounted:
         place.rmdir()
         pytest.skip("needs to mount a small disk")
@@ -329,6 +338,7 @@ def test_metadata_round_trips_as_json(tmp_path):
 def test_importing_the_index_is_light():
     done = run_python(
         "import sys, pts3h, pts3h.index, pts3h.index.local.index\n"
-        "print([name for name in ('torch', 'faiss', 'pymilvus', 'rich') if name in sys.modules])", check=True
+        "print([name for name in ('torch', 'faiss', 'pymilvus', 'rich') if name in sys.modules])",
+        check=True,
     )
     assert done.stdout == "[]\n"

@@ -9,16 +9,34 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pts3h.codes import hamming
-from pts3h.index.milvus import index as engine
 from pts3h.index.filters import And, Compare, Not, OneOf, Or, matches
+from pts3h.index.milvus import index as engine
 from pts3h.index.milvus.expressions import literal
 
 pytestmark = pytest.mark.milvus
 
 HOSTILE = [
-    'a"b', "a'b", "a\\", '\\"', '" or id >= 0 or "', '"] or meta["x"] == "', "]) or (1 == 1", "{x}",
-    "a\nb\r\t", "%_*", "é", "日本", "\U0001f600", "\u2028", "\ufeff", "\x7f", "\x01", "\\u0041", "\\x41",
-    "id", "a" * 3000,
+    'a"b',
+    "a'b",
+    "a\\",
+    '\\"',
+    '" or id >= 0 or "',
+    '"] or meta["x"] == "',
+    "]) or (1 == 1",
+    "{x}",
+    "a\nb\r\t",
+    "%_*",
+    "é",
+    "日本",
+    "\U0001f600",
+    "\u2028",
+    "\ufeff",
+    "\x7f",
+    "\x01",
+    "\\u0041",
+    "\\x41",
+    "id",
+    "a" * 3000,
 ]
 
 
@@ -54,9 +72,14 @@ def test_more_hits_than_a_window_holds(milvus):
         assert scanned == dict(zip(ids.tolist(), map(bytes, codes), strict=True))
 
 
-@pytest.mark.parametrize(("kind", "options"), [
-    (int, {}), (str, {"index_type": "BIN_IVF_FLAT", "nlist": 8}),
-], ids=["integers-flat", "text-ivf"])
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        (int, {}),
+        (str, {"index_type": "BIN_IVF_FLAT", "nlist": 8}),
+    ],
+    ids=["integers-flat", "text-ivf"],
+)
 def test_a_long_history_through_a_small_window(milvus, monkeypatch, kind, options):
     monkeypatch.setattr(engine, "ROWS_PER_REQUEST", 40)
     rng = np.random.default_rng(1)
@@ -119,8 +142,21 @@ def test_hostile_text_is_only_text(milvus):
 
 def test_strange_keys(milvus):
     keys = [
-        "a b", "a/b", "~0", "a~1b", "é", "日本", "\U0001f600", "{x}", "a'b", "a]", "a[0]", "a.b", "$meta",
-        "1", "id",
+        "a b",
+        "a/b",
+        "~0",
+        "a~1b",
+        "é",
+        "日本",
+        "\U0001f600",
+        "{x}",
+        "a'b",
+        "a]",
+        "a[0]",
+        "a.b",
+        "$meta",
+        "1",
+        "id",
     ]
     code = np.zeros((len(keys), 8), np.uint8)
     with milvus.open(milvus.address(), bits=64) as index:
@@ -132,21 +168,59 @@ def test_strange_keys(milvus):
 
 def test_filters_mean_what_they_mean_in_python(milvus):
     values = [
-        0, 1, -1, 1.0, 0.5, -0.5, 1e300, 1e-300, 2**53 - 1, -(2**53) + 1, 2**62, -(2**63),
-        2**53 + 1, 2**60, 2**60 + 1, 2**63 - 1, True, False, None, "", "a", "b", "A", "é", "日", "\U0001f600",
-        "1", "true", '"', "\\", [1], ["a"], {"a": 1},
+        0,
+        1,
+        -1,
+        1.0,
+        0.5,
+        -0.5,
+        1e300,
+        1e-300,
+        2**53 - 1,
+        -(2**53) + 1,
+        2**62,
+        -(2**63),
+        2**53 + 1,
+        2**60,
+        2**60 + 1,
+        2**63 - 1,
+        True,
+        False,
+        None,
+        "",
+        "a",
+        "b",
+        "A",
+        "é",
+        "日",
+        "\U0001f600",
+        "1",
+        "true",
+        '"',
+        "\\",
+        [1],
+        ["a"],
+        {"a": 1},
     ]
     metas = [{}, *({"x": value} for value in values), *({"y": value} for value in values[:5])]
     scalars = [value for value in values if isinstance(value, (bool, int, float, str))] + [2.0**60, 2.0**53]
-    compares = st.builds(Compare, st.sampled_from("xy"), st.sampled_from(["==", "<", "<=", ">", ">="]),
-                         st.sampled_from([value for value in scalars if not isinstance(value, bool)]))
+    compares = st.builds(
+        Compare,
+        st.sampled_from("xy"),
+        st.sampled_from(["==", "<", "<=", ">", ">="]),
+        st.sampled_from([value for value in scalars if not isinstance(value, bool)]),
+    )
     leaves = st.one_of(
-        compares, st.builds(Compare, st.just("x"), st.just("=="), st.booleans()),
+        compares,
+        st.builds(Compare, st.just("x"), st.just("=="), st.booleans()),
         st.builds(OneOf, st.sampled_from("xy"), st.lists(st.sampled_from(scalars), max_size=6).map(tuple)),
     )
     some = lambda part: st.lists(part, min_size=1, max_size=3).map(tuple)  # noqa: E731
-    filters = st.recursive(leaves, lambda part: st.one_of(
-        st.builds(Not, part), st.builds(And, some(part)), st.builds(Or, some(part))), max_leaves=8)
+    filters = st.recursive(
+        leaves,
+        lambda part: st.one_of(st.builds(Not, part), st.builds(And, some(part)), st.builds(Or, some(part))),
+        max_leaves=8,
+    )
     query = np.zeros((1, 8), np.uint8)
     with milvus.open(milvus.address(), bits=64) as index:
         index.add(range(len(metas)), np.repeat(query, len(metas), 0), metas)

@@ -17,9 +17,9 @@ from milvus_proxy import Proxy
 from milvus_server import free_port
 
 from pts3h.errors import UserError
-from pts3h.index.milvus import index as engine
-from pts3h.index.milvus import connection as milvus_connection
 from pts3h.index import open_index
+from pts3h.index.milvus import connection as milvus_connection
+from pts3h.index.milvus import index as engine
 from pts3h.index.milvus.connection import Address
 
 CODES = np.arange(24, dtype=np.uint8).reshape(3, 8)
@@ -32,11 +32,24 @@ def refused(message, action):
     return str(caught.value)
 
 
-@pytest.mark.parametrize("address", [
-    "milvus:///shop", "milvus://host", "milvus://host/", "milvus://host/a-b", "milvus://host/1a",
-    "milvus://host/a/b", "milvus://host/ä", "milvus://host:x/shop", "milvus://host:99999/shop",
-    "milvus://host/shop?x=1", "milvus://host/" + "a" * 201, 'milvus://host/a"b', "milvus://[::1/shop",
-])
+@pytest.mark.parametrize(
+    "address",
+    [
+        "milvus:///shop",
+        "milvus://host",
+        "milvus://host/",
+        "milvus://host/a-b",
+        "milvus://host/1a",
+        "milvus://host/a/b",
+        "milvus://host/ä",
+        "milvus://host:x/shop",
+        "milvus://host:99999/shop",
+        "milvus://host/shop?x=1",
+        "milvus://host/" + "a" * 201,
+        'milvus://host/a"b',
+        "milvus://[::1/shop",
+    ],
+)
 def test_addresses_that_are_none(address):
     refused("milvus://host:port/collection", lambda: open_index(address, 64))
 
@@ -49,15 +62,21 @@ def test_addresses():
     assert "secret" not in message
 
 
-@pytest.mark.parametrize(("option", "message"), [
-    ({"timeout": 0}, "timeout must be"), ({"timeout": float("nan")}, "timeout must be"),
-    ({"timeout": True}, "timeout must be"), ({"retries": -1}, "retries must be"),
-    ({"consistency": "weak"}, "consistency must be one of strong, session, bounded, eventually"),
-    ({"index_type": "HNSW"}, "index_type must be one of BIN_FLAT, BIN_IVF_FLAT"),
-    ({"nlist": 0}, "nlist must be"), ({"nprobe": 0}, "nprobe must be"),
-    ({"window": 1 << 20}, "window must be"),
-    ({"ca_file": "nowhere.pem"}, "no certificate file nowhere.pem"),
-])
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ({"timeout": 0}, "timeout must be"),
+        ({"timeout": float("nan")}, "timeout must be"),
+        ({"timeout": True}, "timeout must be"),
+        ({"retries": -1}, "retries must be"),
+        ({"consistency": "weak"}, "consistency must be one of strong, session, bounded, eventually"),
+        ({"index_type": "HNSW"}, "index_type must be one of BIN_FLAT, BIN_IVF_FLAT"),
+        ({"nlist": 0}, "nlist must be"),
+        ({"nprobe": 0}, "nprobe must be"),
+        ({"window": 1 << 20}, "window must be"),
+        ({"ca_file": "nowhere.pem"}, "no certificate file nowhere.pem"),
+    ],
+)
 def test_options_that_make_no_sense(option, message):
     refused(message, lambda: open_index("milvus://127.0.0.1:1/shop", 64, **option))
 
@@ -71,8 +90,10 @@ def test_no_server_there(monkeypatch):
     pauses = []
     monkeypatch.setattr(milvus_connection.time, "sleep", pauses.append)
     address = f"127.0.0.1:{free_port()}"
-    refused(f"cannot reach a Milvus server at {address}, tried 5 times",
-            lambda: open_index(f"milvus://{address}/shop", 64))
+    refused(
+        f"cannot reach a Milvus server at {address}, tried 5 times",
+        lambda: open_index(f"milvus://{address}/shop", 64),
+    )
     assert pauses == [0.2, 0.4, 0.8, 1.6]  # it gives up
     refused("tried 1 times", lambda: open_index(f"milvus://{address}/shop", 64, retries=0))
 
@@ -105,8 +126,9 @@ def test_a_server_too_old(monkeypatch):
             pass
 
     monkeypatch.setattr(milvus_connection, "_pymilvus", lambda: SimpleNamespace(MilvusClient=OldClient))
-    refused("is Milvus v2.2.16; pts3h needs 2.3 or newer",
-            lambda: open_index("milvus://127.0.0.1:1/shop", 64))
+    refused(
+        "is Milvus v2.2.16; pts3h needs 2.3 or newer", lambda: open_index("milvus://127.0.0.1:1/shop", 64)
+    )
 
 
 @pytest.mark.milvus
@@ -127,8 +149,10 @@ class TestWithServer:
         if not milvus.token:
             pytest.skip("this server asks for none")
         for token in ("root:wrong", "nobody", ""):
-            refused("refused the token; set MILVUS_TOKEN", lambda token=token: milvus.open(
-                milvus.address(), bits=64, token=token))
+            refused(
+                "refused the token; set MILVUS_TOKEN",
+                lambda token=token: milvus.open(milvus.address(), bits=64, token=token),
+            )
 
     def test_token_from_the_environment(self, milvus, monkeypatch):
         monkeypatch.setenv("MILVUS_TOKEN", milvus.token)
@@ -201,9 +225,26 @@ class TestWithServer:
             pytest.skip("needs openssl to make a certificate")
         certificate, key = tmp_path / "certificate.pem", tmp_path / "key.pem"
         subprocess.run(
-            ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-keyout", key,
-             "-out", certificate, "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"],
-            check=True, capture_output=True,
+            [
+                "openssl",
+                "req",
+                "-x509",
+                "-newkey",
+                "rsa:2048",
+                "-nodes",
+                "-days",
+                "2",
+                "-keyout",
+                key,
+                "-out",
+                certificate,
+                "-subj",
+                "/CN=localhost",
+                "-addext",
+                "subjectAltName=DNS:localhost",
+            ],
+            check=True,
+            capture_output=True,
         )
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(certificate, key)
@@ -222,8 +263,10 @@ class TestWithServer:
 
     def test_no_collection_yet(self, milvus):
         refused("give bits= to make it", lambda: milvus.open(milvus.address()))
-        refused("no index at .* yet; it was opened read-only",
-                lambda: milvus.open(milvus.address(), bits=64, read_only=True))
+        refused(
+            "no index at .* yet; it was opened read-only",
+            lambda: milvus.open(milvus.address(), bits=64, read_only=True),
+        )
 
     def test_read_only(self, milvus):
         address = milvus.address()
@@ -264,8 +307,10 @@ class TestWithServer:
     def test_metadata_too_large_is_refused_before_anything_is_stored(self, milvus):
         with milvus.open(milvus.address(), bits=64) as index:
             meta = [{}, {"text": "x" * 70_000}, {}]
-            refused("at most 65536 bytes of metadata for an item; 'b' has 700",
-                    lambda: index.add(["a", "b", "c"], CODES, meta=meta))
+            refused(
+                "at most 65536 bytes of metadata for an item; 'b' has 700",
+                lambda: index.add(["a", "b", "c"], CODES, meta=meta),
+            )
             assert index.count == 0
 
     def test_a_race_for_the_first_items_has_one_winner(self, milvus):

@@ -74,8 +74,10 @@ def consistent(outputs, teacher):
     n = len(outputs)
     squares = [
         (-unit_distance(outputs, i, j) + unit_distance(teacher, i, j)) ** 2
-        for i in range(n) for j in range(n) if i != j
-    ]  # fmt: skip
+        for i in range(n)
+        for j in range(n)
+        if i != j
+    ]
     return float(np.mean(squares))
 
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 
-from pts3h.losses.table import pairwise_loss
 from pts3h.losses.consistency import cosines
 from pts3h.losses.dhn import DHN, log_cosh
 from pts3h.losses.hashnet import HashNet
 from pts3h.losses.mihash import MIHash, mutual_information
+from pts3h.losses.table import pairwise_loss
 
 from . import oracles
 

@@ -3,8 +3,8 @@ import pytest
 import torch
 
 from pts3h import UserError
-from pts3h.losses.table import pairwise_loss
 from pts3h.losses.consistency import cosines
+from pts3h.losses.table import pairwise_loss
 
 from . import oracles
 

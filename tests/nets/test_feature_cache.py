@@ -9,12 +9,12 @@ from PIL import Image
 
 from pts3h import UserError
 from pts3h.data.images import ImageArray, ImageFiles
-from pts3h.util.files import cache_folder
+from pts3h.data.views import ImageViews
 from pts3h.nets import feature_cache as features
 from pts3h.nets.backbones.efficientnet import EfficientNetLite
-from pts3h.nets.feature_cache import FrozenBackbone, fold_norms
 from pts3h.nets.backbones.small import SmallConv
-from pts3h.data.views import ImageViews
+from pts3h.nets.feature_cache import FrozenBackbone, fold_norms
+from pts3h.util.files import cache_folder
 from tests.pictures import pictures, write_pictures
 
 OPTIONS = {"size": 16, "copies": 2, "views": ImageViews()}

@@ -5,8 +5,8 @@ import pytest
 import torch
 from torch import nn
 
-from pts3h.nets.hash_network import HashNetwork, Teacher
 from pts3h.nets.backbones.small import SmallConv
+from pts3h.nets.hash_network import HashNetwork, Teacher
 
 
 def network(seed=0, **changes):

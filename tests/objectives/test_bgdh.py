@@ -44,9 +44,13 @@ def test_the_graph_joins_each_member_with_its_nearest_anchors():
 def test_both_outputs_and_contexts_are_learned():
     torch.manual_seed(0)
     objective = BGDH(
-        pairwise=pairwise_loss("dpsh", BITS), omega=0.5, eta=0.0, bits=BITS,
-        anchors=np.arange(12).reshape(6, 2), count=12,
-    )  # fmt: skip
+        pairwise=pairwise_loss("dpsh", BITS),
+        omega=0.5,
+        eta=0.0,
+        bits=BITS,
+        anchors=np.arange(12).reshape(6, 2),
+        count=12,
+    )
     outputs = torch.randn(6, BITS, requires_grad=True)
     known = ~np.eye(3, dtype=bool)
     loss, _ = objective.regulariser(make_step(outputs, known, known))

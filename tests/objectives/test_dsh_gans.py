@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 import torch
 
+from pts3h.nets.hash_network import HashNetwork
 from pts3h.objectives.conditional_gan import ConditionalGAN
 from pts3h.objectives.dsh_gans import DSHGANs, run_aside
-from pts3h.nets.hash_network import HashNetwork
 
 from .steps import make_step
 

@@ -5,11 +5,11 @@ import pytest
 import torch
 
 from pts3h.losses.table import pairwise_loss
+from pts3h.nets.hash_network import HashNetwork
 from pts3h.objectives.mean_teacher import MeanTeacher
 from pts3h.objectives.sntg import SNTG
 from pts3h.objectives.temp_ens import TempEns
 from pts3h.objectives.vat import VAT
-from pts3h.nets.hash_network import HashNetwork
 
 from ..losses import oracles
 from .steps import make_step

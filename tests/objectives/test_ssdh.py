@@ -29,9 +29,11 @@ def distances(outputs):
 def triplets(distance, known, similar, margin):
     costs = [
         max(0.0, margin + distance[a, p] - distance[a, n])
-        for a in range(len(known)) for p in range(len(known)) for n in range(len(known))
+        for a in range(len(known))
+        for p in range(len(known))
+        for n in range(len(known))
         if known[a, p] and similar[a, p] and known[a, n] and not similar[a, n]
-    ]  # fmt: skip
+    ]
     return float(np.mean(costs))
 
 
@@ -96,7 +98,9 @@ def test_whole_loss(batch):
     graphs = contrast(distance, near, unknown, 2**0.5)
     graphs += contrast(distance, predicted[:, None] == predicted[None, :], unknown, 2**0.5)
     expected = (
-        triplets(distance, known, similar, 1.0) + classification + 0.3 * 0.5 * graphs
+        triplets(distance, known, similar, 1.0)
+        + classification
+        + 0.3 * 0.5 * graphs
         + 0.01 * oracles.quantization(outputs)
-    )  # fmt: skip
+    )
     assert terms.total.item() == pytest.approx(expected, abs=1e-6)

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from pts3h.data.known_pairs import LabelPairs, PairList
-from pts3h.evaluation import evaluate
 from pts3h.data.inputs import VectorInputs
-from pts3h.systems.system import Problem
+from pts3h.data.known_pairs import LabelPairs, PairList
 from pts3h.data.views import VectorViews
+from pts3h.evaluation import evaluate
+from pts3h.systems.system import Problem
 
 CLASSES, TRAINED, COUNT, WIDTH = 4, 260, 360, 16
 TRUTH = np.arange(COUNT) % CLASSES

@@ -10,7 +10,15 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from pts3h.data.known_pairs import LabelPairs
 from pts3h.systems.shallow import ksh_kernel
-from pts3h.systems.shallow.ksh_kernel import RIDGE, best_bit, build_kernel, learn_ksh, refine, signs, top_direction
+from pts3h.systems.shallow.ksh_kernel import (
+    RIDGE,
+    best_bit,
+    build_kernel,
+    learn_ksh,
+    refine,
+    signs,
+    top_direction,
+)
 from pts3h.systems.shallow.signed_pairs import Residual, signed_pairs
 
 KINDS = np.arange(90) % 3

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import pts3h
-from pts3h.data.known_pairs import LabelPairs, PairList
 from pts3h.data.inputs import VectorInputs
+from pts3h.data.known_pairs import LabelPairs, PairList
+from pts3h.data.views import VectorViews
+from pts3h.systems.shallow.shallow import LEARNERS
 from pts3h.systems.system import Problem
 from pts3h.systems.table import METHODS, make_method
-from pts3h.systems.shallow.shallow import LEARNERS
-from pts3h.data.views import VectorViews
 
 KINDS = np.arange(300) % 3
 SUPERVISED = ("ksh-kernel", "fasth", "splh")

@@ -9,16 +9,17 @@ import numpy as np
 import pytest
 import torch
 
-from pts3h.training.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
-from pts3h.settings import LOSS_DEFAULTS, Config
 from pts3h.data.batches import Batches
-from pts3h.data.known_pairs import LabelPairs
-from pts3h.errors import UserError
 from pts3h.data.inputs import VectorInputs
-from pts3h.training.learning import build_objective
+from pts3h.data.known_pairs import LabelPairs
+from pts3h.data.views import VectorViews
+from pts3h.errors import UserError
 from pts3h.losses.ramps import consistency_ramp, learning_rate_factor, teacher_decay
-from pts3h.objectives.objective import Objective, Step
 from pts3h.nets.hash_network import HashNetwork, Teacher
+from pts3h.objectives.objective import Objective, Step
+from pts3h.settings import LOSS_DEFAULTS, Config
+from pts3h.training.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
+from pts3h.training.learning import build_objective
 from pts3h.training.loop import (
     CollapseWarning,
     Diverged,
@@ -28,8 +29,7 @@ from pts3h.training.loop import (
     step_seed,
     teacher_alpha,
     train,
-)  # fmt: skip
-from pts3h.data.views import VectorViews
+)
 
 
 def make_run(folder=None, steps=30, **settings):
@@ -204,9 +204,18 @@ def test_unlabelled_items_join_after_the_lead():
 def test_a_run_that_is_all_lead_is_supervised_training():
     led, supervised = make_run(lead=1.0), make_run(omega=0.0)
     train(led)
-    train(replace(supervised, batches=Batches(
-        supervised.batches.known, np.arange(40, 120), labelled=12, unlabelled=0, seed=supervised.config.seed
-    )))  # fmt: skip
+    train(
+        replace(
+            supervised,
+            batches=Batches(
+                supervised.batches.known,
+                np.arange(40, 120),
+                labelled=12,
+                unlabelled=0,
+                seed=supervised.config.seed,
+            ),
+        )
+    )
     assert_same(led, supervised)
 
 

@@ -5,11 +5,11 @@ import pytest
 from safetensors.torch import save_file
 
 from pts3h import UserError
-from pts3h.settings import Config
 from pts3h.data.images import ImageFiles
 from pts3h.data.items import Items, read_items
 from pts3h.data.known_pairs import LabelPairs, PairList
 from pts3h.nets.backbones.small import SmallConv
+from pts3h.settings import Config
 from pts3h.training.preparation import (
     SkippedWarning,
     find_broken,

@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 
 from ..codes import Codes
-from ..settings import Config
 from ..data.datasets.dataset import Dataset
 from ..data.images import Positions
+from ..data.inputs import VectorInputs
 from ..data.known_pairs import LabelPairs
 from ..data.splits import Split
 from ..errors import UserError
 from ..evaluation import Report, evaluate
-from ..util.files import write_json
-from ..data.inputs import VectorInputs
+from ..settings import Config
 from ..systems.system import Problem
 from ..systems.table import METHODS, make_method
 from ..training.preparation import compute_features, load_backbone, vector_views
+from ..util.files import write_json
 from .plan import Cell, Setup
 from .sources import known_labels, load_data, split_of
 from .whole import fine_tuned_codes
@@ -50,9 +50,12 @@ def run_cell(setup: Setup, cell: Cell, folder: Path, threads: int = 1) -> None:
     labels = data.labels[split.queries], data.labels[split.database]
     report = evaluate(queries, database, labels=labels, bits=cell.bits)
     result = {
-        "cell": asdict(cell), **figures(report, data.protocol.map_at),
-        "seconds": round(time.monotonic() - started, 2), "split": split.digest(), "course": course(history),
-    }  # fmt: skip
+        "cell": asdict(cell),
+        **figures(report, data.protocol.map_at),
+        "seconds": round(time.monotonic() - started, 2),
+        "split": split.digest(),
+        "course": course(history),
+    }
     write_json(folder / cell.file, result)
 
 
@@ -96,9 +99,7 @@ def build_inputs(
     features = compute_features(images, load_backbone(config), config, show)
     if features.broken:
         reason = features.broken[min(features.broken)]
-        raise UserError(
-            f"{len(features.broken)} pictures of {data.name} cannot be read; the first: {reason}"
-        )
+        raise UserError(f"{len(features.broken)} pictures of {data.name} cannot be read; the first: {reason}")
     return VectorInputs(features.array, vector_views(config), members)
 
 
@@ -107,11 +108,14 @@ def figures(report: Report, map_at: int | None) -> Result:
     ranks = [rank for rank in RANKS if rank <= report.items[0].sum()]
     recall, precision = report.pr_curve()
     return {
-        "map": report.map if map_at is None else report.map_at(map_at), "map_at": map_at,
+        "map": report.map if map_at is None else report.map_at(map_at),
+        "map_at": map_at,
         "precision_within_2": report.precision_within(2),
-        "ranks": ranks, "precision_at": rounded(report.precision_at(ranks)),
-        "recall": rounded(recall), "precision": rounded(precision),
-    }  # fmt: skip
+        "ranks": ranks,
+        "precision_at": rounded(report.precision_at(ranks)),
+        "recall": rounded(recall),
+        "precision": rounded(precision),
+    }
 
 
 def course(history: list[dict[str, float]]) -> list[list[float]]:

@@ -3,12 +3,18 @@
 from pathlib import Path
 from typing import Any
 
-from ..settings import Config
 from ..errors import UserError
+from ..settings import Config
 
 KEYS = {
-    "dataset": str, "methods": list, "bits": list, "labels": list, "runs": int, "settings": dict, "of": dict,
-}  # fmt: skip
+    "dataset": str,
+    "methods": list,
+    "bits": list,
+    "labels": list,
+    "runs": int,
+    "settings": dict,
+    "of": dict,
+}
 
 
 def read_config(path: Path) -> dict[str, Any]:

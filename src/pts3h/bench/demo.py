@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..util import progress
 from ..codes import Codes, hamming
-from ..util.cores import usable_cores
 from ..data.datasets.dataset import Dataset
 from ..data.datasets.table import load_dataset
 from ..data.splits import Split, draw_split, few_labels
 from ..errors import UserError
 from ..evaluation import evaluate
+from ..training.output_folder import claim_folder
+from ..util import progress
+from ..util.cores import usable_cores
 from ..util.files import write_atomic, write_json, write_text
 from .gallery import Row, gallery_png, page
-from ..training.output_folder import claim_folder
 
 if TYPE_CHECKING:
     from ..hasher import Hasher
@@ -70,8 +70,10 @@ def run_demo(
     compute_features(data, bits)
     cells = [
         Cell(name, images, bits, method, count, seed)
-        for count in label_counts for seed in range(seeds) for method in METHODS
-    ]  # fmt: skip
+        for count in label_counts
+        for seed in range(seeds)
+        for method in METHODS
+    ]
     best = max(label_counts)
     keeper = Cell(name, images, bits, "PTS3H", best, 0)
     results = run_cells(cells, keep={keeper: out / "model"})
@@ -120,9 +122,10 @@ def run_cells(cells: list[Cell], keep: dict[Cell, Path]) -> list[Result]:
     """Run the cells, one core each: on matrices this small two cores gain little, two runs gain all."""
     workers = min(usable_cores(), len(cells), 8)
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, mp_context=context) as pool, progress.bar(
-        "runs", len(cells), unit="runs"
-    ) as advance:  # fmt: skip
+    with (
+        ProcessPoolExecutor(workers, mp_context=context) as pool,
+        progress.bar("runs", len(cells), unit="runs") as advance,
+    ):
         results = []
         for result in pool.map(run_cell, cells, map(keep.get, cells)):
             results.append(result)

@@ -11,9 +11,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..errors import UserError
 from ..util import progress
 from ..util.cores import usable_cores
-from ..errors import UserError
 from .plan import Cell, Plan, Setup
 
 if TYPE_CHECKING:

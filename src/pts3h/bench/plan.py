@@ -8,9 +8,9 @@ from typing import Any
 
 from ..codes import check_bits
 from ..errors import UserError
-from ..util.files import write_json
 from ..losses.names import LOSSES
 from ..systems.table import METHODS, check_method
+from ..util.files import write_json
 
 VARIANTS: dict[str, dict[str, Any]] = {"p": {"gamma": 0.0}, "q": {"consistency": False}, "s": {}}
 
@@ -119,8 +119,11 @@ class Plan:
         seeds = range(self.runs)
         matrix = [
             Cell(method, bits, labels, seed)
-            for seed in seeds for labels in self.labels for bits in self.bits for method in self.methods
-        ]  # fmt: skip
+            for seed in seeds
+            for labels in self.labels
+            for bits in self.bits
+            for method in self.methods
+        ]
         return list(dict.fromkeys(matrix + self.sensitivity_cells()))
 
     def sensitivity_cells(self) -> list[Cell]:
@@ -132,8 +135,10 @@ class Plan:
             raise UserError("--sensitivity varies PTS3H: add one to --methods, such as pts3h-dsh")
         return [
             Cell(chosen[0], max(self.bits), max(self.labels), seed, (name, value))
-            for seed in range(self.runs) for name, values in SENSITIVITY.items() for value in values
-        ]  # fmt: skip
+            for seed in range(self.runs)
+            for name, values in SENSITIVITY.items()
+            for value in values
+        ]
 
 
 def claim(folder: Path, setup: Setup, command: str) -> None:

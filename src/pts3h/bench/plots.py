@@ -139,18 +139,30 @@ def grouped(
 
 
 def draw(
-    name: str, title: str, lines: Sequence[Line], x: str, y: str, *, ticks: bool = False,
-    logarithmic: bool = False, markers: bool = True,
-) -> Plot:  # fmt: skip
+    name: str,
+    title: str,
+    lines: Sequence[Line],
+    x: str,
+    y: str,
+    *,
+    ticks: bool = False,
+    logarithmic: bool = False,
+    markers: bool = True,
+) -> Plot:
     """One figure: the legend stands beside it, the highest line first."""
     figure, axes, colours = blank(len(lines))
     for number, (label, across, up) in enumerate(lines):
         turn = number // 10  # ten colours; in each further turn dashes and markers differ
         axes.plot(
-            across, up, label=label, color=colours[number], linewidth=1.6, markersize=4.5,
+            across,
+            up,
+            label=label,
+            color=colours[number],
+            linewidth=1.6,
+            markersize=4.5,
             marker=MARKERS[(number + 3 * turn) % len(MARKERS)] if markers else None,
             linestyle=DASHES[turn % len(DASHES)],
-        )  # fmt: skip
+        )
     if logarithmic:
         axes.set_xscale("log")
     if ticks:
@@ -162,9 +174,15 @@ def draw(
     handles, labels = axes.get_legend_handles_labels()
     order = sorted(range(len(lines)), key=lambda place: -float(np.mean(lines[place][2])))
     axes.legend(
-        [handles[place] for place in order], [labels[place] for place in order], frameon=False, fontsize=8,
-        loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, handlelength=3.5,
-    )  # fmt: skip
+        [handles[place] for place in order],
+        [labels[place] for place in order],
+        frameon=False,
+        fontsize=8,
+        loc="upper left",
+        bbox_to_anchor=(1.01, 1.0),
+        borderaxespad=0.0,
+        handlelength=3.5,
+    )
     return Plot(name, title, saved(figure, "png"), saved(figure, "svg"))
 
 

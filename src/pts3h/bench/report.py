@@ -21,7 +21,7 @@ from .tables import (
     to_csv,
     to_latex,
     to_markdown,
-)  # fmt: skip
+)
 
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; }
@@ -91,9 +91,10 @@ def page(note: dict[str, Any], tables: Sequence[Table], plots: Sequence[Plot]) -
     setup = note["setup"]
     settings = setup["settings"] | setup["of"]
     facts = {
-        "data set": setup["dataset"], "images": setup["images"] or "all",
+        "data set": setup["dataset"],
+        "images": setup["images"] or "all",
         "settings": json.dumps(settings) if settings else "defaults",
-    }  # fmt: skip
+    }
     lines = "".join(f"<dt>{name}</dt><dd>{html.escape(str(value))}</dd>" for name, value in facts.items())
     title = f"pts3h bench: {html.escape(setup['dataset'])}"
     commands = html.escape("\n".join(note["commands"]))

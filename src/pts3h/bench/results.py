@@ -1,6 +1,6 @@
 """docs/RESULTS.md out of folders of cells: every number with the command that made it.
 
-    python -m pts3h.bench.results docs/RESULTS.md results/cifar10 results/mosaic
+python -m pts3h.bench.results docs/RESULTS.md results/cifar10 results/mosaic
 """
 
 import shlex

@@ -78,10 +78,19 @@ def summarise(results: Iterable[Result], dataset: str) -> list[Summary]:
         other = groups.get((base, labels, bits), {}) if base else {}
         maps, precisions = (values(runs, name) for name in ("map", "precision_within_2"))
         summary = Summary(
-            method, bits, labels, len(runs), maps.mean(), deviation(maps), precisions.mean(),
-            deviation(precisions), values(runs, "seconds").mean(), paper_map(method, dataset, bits, labels),
-            paper_precision(method, dataset, bits, labels), compare(base, runs, other) if base else None,
-        )  # fmt: skip
+            method,
+            bits,
+            labels,
+            len(runs),
+            maps.mean(),
+            deviation(maps),
+            precisions.mean(),
+            deviation(precisions),
+            values(runs, "seconds").mean(),
+            paper_map(method, dataset, bits, labels),
+            paper_precision(method, dataset, bits, labels),
+            compare(base, runs, other) if base else None,
+        )
         summaries.append(summary)
     return summaries
 

@@ -12,9 +12,21 @@ KINDS = ("semi-supervised", "supervised", "unsupervised")
 WORDS = ("method", "kind", "base")  # columns that are not numbers
 LATEX_SPECIAL = {"%": r"\%", "&": r"\&", "_": r"\_", "#": r"\#", "±": r"$\pm$", "≤": r"$\le$"}
 CSV_HEADER = (
-    "method", "bits", "labels", "seeds", "map", "map_std", "precision_within_2", "precision_within_2_std",
-    "seconds", "paper_map", "paper_precision_within_2", "base", "gain", "p",
-)  # fmt: skip
+    "method",
+    "bits",
+    "labels",
+    "seeds",
+    "map",
+    "map_std",
+    "precision_within_2",
+    "precision_within_2_std",
+    "seconds",
+    "paper_map",
+    "paper_precision_within_2",
+    "base",
+    "gain",
+    "p",
+)
 
 
 @dataclass(frozen=True)
@@ -37,8 +49,9 @@ def map_table(summaries: Sequence[Summary], labels: int, ranks: int | None) -> T
     name = "MAP" if ranks is None else f"MAP@{ranks}"
     ours = {
         (s.method, s.bits): (s.map, s.map_deviation, s.seeds, s.paper)
-        for s in summaries if s.labels == labels
-    }  # fmt: skip
+        for s in summaries
+        if s.labels == labels
+    }
     return by_bits(f"{name}, {labels:,} labelled items", ours)
 
 
@@ -46,8 +59,9 @@ def precision_table(summaries: Sequence[Summary], labels: int) -> Table:
     """Precision within Hamming radius 2 by method and code length."""
     ours = {
         (s.method, s.bits): (s.precision, s.precision_deviation, s.seeds, s.paper_precision)
-        for s in summaries if s.labels == labels
-    }  # fmt: skip
+        for s in summaries
+        if s.labels == labels
+    }
     return by_bits(f"Precision within Hamming radius 2, {labels:,} labelled items", ours)
 
 
@@ -75,12 +89,19 @@ def significance_table(summaries: Sequence[Summary]) -> Table | None:
     """Each PTS3H against its base on the same splits; None where no base was run."""
     rows = [
         [
-            METHODS[s.method].label, METHODS[s.against.base].label, f"{s.bits}", f"{s.labels}", f"{s.seeds}",
-            f"{s.against.base_map:.4f}", f"{s.against.base_map + s.against.gain:.4f}",
-            f"{s.against.gain:+.4f}", p_text(s.against.p),
+            METHODS[s.method].label,
+            METHODS[s.against.base].label,
+            f"{s.bits}",
+            f"{s.labels}",
+            f"{s.seeds}",
+            f"{s.against.base_map:.4f}",
+            f"{s.against.base_map + s.against.gain:.4f}",
+            f"{s.against.gain:+.4f}",
+            p_text(s.against.p),
         ]
-        for s in summaries if s.against is not None
-    ]  # fmt: skip
+        for s in summaries
+        if s.against is not None
+    ]
     header = ["method", "base", "bits", "labels", "seeds", "base MAP", "MAP", "gain", "p"]
     title = "Gain over the base; p of a paired t-test over seeds, two-sided"
     return Table(title, header, rows) if rows else None

@@ -4,11 +4,11 @@ from pathlib import Path
 from typing import Any
 
 from ..codes import Codes
-from ..settings import Network
 from ..data.datasets.dataset import Dataset
 from ..data.splits import Split
 from ..errors import UserError
 from ..hasher import Hasher
+from ..settings import Network
 from ..training.output_folder import is_unfinished
 from .plan import Cell, defining_settings
 from .sources import known_labels
@@ -36,6 +36,11 @@ def trained(data: Dataset, split: Split, cell: Cell, settings: dict[str, Any], m
     if (model / "model.safetensors").is_file() and not resume:
         return Hasher.load(model)
     return Hasher(**{**settings, "bits": cell.bits, "seed": cell.seed}).fit(
-        data.items, labels=known_labels(data, split), unlabelled=split.database, out=model, resume=resume,
-        overwrite=not resume, progress=False,
-    )  # fmt: skip
+        data.items,
+        labels=known_labels(data, split),
+        unlabelled=split.database,
+        out=model,
+        resume=resume,
+        overwrite=not resume,
+        progress=False,
+    )

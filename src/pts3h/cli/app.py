@@ -9,14 +9,17 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from .. import __version__
+from ..errors import UserError
 from . import bench as cli_bench
 from . import search as cli_search
-from ..errors import UserError
 
 app = typer.Typer(
-    name="pts3h", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
+    name="pts3h",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
     help="Learn short binary codes from a few known pairs, and search with them.",
-)  # fmt: skip
+)
 
 INTERRUPTED = 130  # what typer makes of Ctrl-C
 
@@ -145,22 +148,42 @@ def fit(
     from ..hasher import Hasher
 
     settings: dict[str, Any] = {
-        "bits": bits, "loss": loss, "seed": seed, "omega": omega, "gamma": gamma, "eta": eta, "steps": steps,
-        "epochs": epochs, "learning_rate": learning_rate, "backbone": backbone, "weights": weights,
-        "freeze": False if fine_tune else None, "image_size": image_size, **parse_settings(set_ or []),
-    }  # fmt: skip
+        "bits": bits,
+        "loss": loss,
+        "seed": seed,
+        "omega": omega,
+        "gamma": gamma,
+        "eta": eta,
+        "steps": steps,
+        "epochs": epochs,
+        "learning_rate": learning_rate,
+        "backbone": backbone,
+        "weights": weights,
+        "freeze": False if fine_tune else None,
+        "image_size": image_size,
+        **parse_settings(set_ or []),
+    }
     hasher = Hasher(**settings)
     hasher.fit(
-        read_items(items, root=root), pairs=pairs, labels=labels, validation=validation,
-        grid=parse_grid(grid) if grid else None, out=out, resume=resume, overwrite=overwrite,
+        read_items(items, root=root),
+        pairs=pairs,
+        labels=labels,
+        validation=validation,
+        grid=parse_grid(grid) if grid else None,
+        out=out,
+        resume=resume,
+        overwrite=overwrite,
         tensorboard=tensorboard,
-    )  # fmt: skip
+    )
     result = {
-        "model": str(out), "bits": hasher.bits, "fingerprint": hasher.fingerprint,
-        "steps": len(hasher.history), **hasher.model.summary,
+        "model": str(out),
+        "bits": hasher.bits,
+        "fingerprint": hasher.fingerprint,
+        "steps": len(hasher.history),
+        **hasher.model.summary,
         "skipped_items": list(hasher.skipped),
         "trials": [{**trial.settings, "score": trial.score} for trial in hasher.trials],
-    }  # fmt: skip
+    }
     if as_json:
         print(json.dumps(result))
         return
@@ -197,8 +220,8 @@ def encode(
 
     from ..codes import pack
     from ..data.items import read_items
-    from ..util.files import write_array, write_text
     from ..hasher import Hasher
+    from ..util.files import write_array, write_text
 
     ids_file = out.with_suffix(".ids.txt")
     for path in (out, ids_file):
@@ -279,9 +302,13 @@ def data(
     if split is not None:
         drawn.save(split)
     facts = {
-        "data_set": name, "items": len(dataset.items), "queries": len(drawn.queries),
-        "labelled": len(drawn.labelled), "database": len(drawn.database), "split": drawn.digest(),
-    }  # fmt: skip
+        "data_set": name,
+        "items": len(dataset.items),
+        "queries": len(drawn.queries),
+        "labelled": len(drawn.labelled),
+        "database": len(drawn.database),
+        "split": drawn.digest(),
+    }
     if as_json:
         print(json.dumps(facts))
         return

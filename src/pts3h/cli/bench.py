@@ -114,9 +114,13 @@ def bench(
     if not numbers:
         numbers = [default_labels(load_data(name, place, labels_file, images))]
     plan = Plan(
-        setup, list(METHODS) if chosen == ["all"] else chosen, bits or stored.get("bits") or BITS, numbers,
-        runs or stored.get("runs") or RUNS, sensitivity,
-    )  # fmt: skip
+        setup,
+        list(METHODS) if chosen == ["all"] else chosen,
+        bits or stored.get("bits") or BITS,
+        numbers,
+        runs or stored.get("runs") or RUNS,
+        sensitivity,
+    )
     claim(out, setup, shlex.join(["pts3h", *sys.argv[1:]]))
     failed = run_matrix(plan, out, workers=jobs)
     for table in write_report(out):

@@ -37,11 +37,11 @@ def index(
     as_json: AsJson = False,
 ) -> None:
     """Code items and add them to an index; run again, only what is new or changed is coded."""
-    from ..indexing import index_items, read_meta, remember_model
-    from .app import say
     from ..data.items import read_items
     from ..hasher import Hasher
     from ..index import open_index
+    from ..indexing import index_items, read_meta, remember_model
+    from .app import say
 
     hasher, collection = Hasher.load(model), read_items(items, root=root)
     table = None if meta is None else read_meta(meta)
@@ -83,12 +83,12 @@ def search(
     as_json: AsJson = False,
 ) -> None:
     """Find the items most like a picture (or an embedding)."""
-    from ..indexing import find, recall_model
-    from .app import say
     from ..data.items import read_items
-    from ..util.files import write_text
     from ..hasher import Hasher
     from ..index import open_index
+    from ..indexing import find, recall_model
+    from ..util.files import write_text
+    from .app import say
 
     condition = parse_where(where)
     items = read_items(queries if len(queries) > 1 or is_picture(queries[0]) else queries[0])
@@ -117,9 +117,9 @@ def dedup(
     as_json: AsJson = False,
 ) -> None:
     """Print groups of near-duplicates: items linked by steps of at most the radius."""
-    from .app import say
     from ..index import open_index
     from ..index.duplicates import duplicate_groups
+    from .app import say
 
     refuse_missing(address)
     with open_index(address, read_only=True) as target:

@@ -67,8 +67,13 @@ class Split:
 
     def save(self, path: Path) -> None:
         """Store as JSON: small enough to read, exact enough to repeat a run."""
-        write_json(path, {key: value.tolist() if isinstance(value, np.ndarray) else value
-                          for key, value in asdict(self).items()})  # fmt: skip
+        write_json(
+            path,
+            {
+                key: value.tolist() if isinstance(value, np.ndarray) else value
+                for key, value in asdict(self).items()
+            },
+        )
 
     @classmethod
     def load(cls, path: Path) -> "Split":

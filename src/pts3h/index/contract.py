@@ -284,8 +284,10 @@ def _plain(value: Any, key: str) -> Any:
         return [_plain(part, key) for part in value]
     if isinstance(value, Mapping) and all(isinstance(name, str) for name in value):
         return {name: _plain(part, key) for name, part in value.items()}
-    raise UserError(f"meta {key!r} must be text, a finite number of 64 bits, true, false, null, or lists and "
-                    f"dicts of these, got {value!r}")
+    raise UserError(
+        f"meta {key!r} must be text, a finite number of 64 bits, true, false, null, or lists and "
+        f"dicts of these, got {value!r}"
+    )
 
 
 def check_k(k: int) -> int:

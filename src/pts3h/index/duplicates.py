@@ -69,7 +69,7 @@ def _ask(index: Index, codes: Codes, radius: int) -> Iterator[tuple[bytes, Hits]
     """Each code with what is near it, a few codes at a time where much is near."""
     start, size = 0, 16
     while start < len(codes):
-        some = codes[start:start + size]
+        some = codes[start : start + size]
         found = index.within(some, radius)
         yield from zip((code.tobytes() for code in some), found, strict=True)
         start += len(some)

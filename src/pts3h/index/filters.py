@@ -142,8 +142,10 @@ def _scalar(key: str, value: Any) -> Scalar:
         return int(value)
     if isinstance(value, float) and math.isfinite(value):
         return float(value)
-    raise UserError(f"where: {key!r} can be compared with text, a finite number of 64 bits, true or false, "
-                    f"not with {value!r}")
+    raise UserError(
+        f"where: {key!r} can be compared with text, a finite number of 64 bits, true or false, "
+        f"not with {value!r}"
+    )
 
 
 def _encodes(text: str) -> bool:
@@ -158,8 +160,10 @@ def check_key(key: Any) -> str:
     """Return ``key`` if it can name metadata on every engine, else raise."""
     usable = isinstance(key, str) and 1 <= len(key) <= MAX_KEY and key not in _WORDS
     if not usable or not key.isprintable() or '"' in key or "\\" in key:
-        raise UserError(f"metadata keys are 1 to {MAX_KEY} printable characters without quotes or "
-                        f"backslashes, and not 'and', 'or' or 'not'; got {key!r}")
+        raise UserError(
+            f"metadata keys are 1 to {MAX_KEY} printable characters without quotes or "
+            f"backslashes, and not 'and', 'or' or 'not'; got {key!r}"
+        )
     return str(key)
 
 

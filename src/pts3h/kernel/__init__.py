@@ -17,8 +17,16 @@ from . import fallback
 from .types import Allowed, Columns, Found, Part, Queries, Relevance, Weights
 
 __all__ = [
-    "Columns", "Found", "Part",
-    "columns_of", "compiled", "group", "histograms", "look_up", "nearest", "within",
+    "Columns",
+    "Found",
+    "Part",
+    "columns_of",
+    "compiled",
+    "group",
+    "histograms",
+    "look_up",
+    "nearest",
+    "within",
 ]
 
 
@@ -40,8 +48,13 @@ def columns_of(codes: Codes) -> Columns:
 
 
 def nearest(
-    bits: int, queries: Codes, columns: Columns, k: int,
-    *, allowed: Allowed | None = None, weights: Weights | None = None,
+    bits: int,
+    queries: Codes,
+    columns: Columns,
+    k: int,
+    *,
+    allowed: Allowed | None = None,
+    weights: Weights | None = None,
 ) -> Found:
     """The k nearest rows of each query by (distance, row), fewer where there are fewer.
 
@@ -82,7 +95,11 @@ def group(columns: Columns, first: int, width: int) -> Part:
 
 
 def look_up(
-    bits: int, queries: Queries, columns: Columns, radius: int, parts: Sequence[tuple[Part, int]],
+    bits: int,
+    queries: Queries,
+    columns: Columns,
+    radius: int,
+    parts: Sequence[tuple[Part, int]],
     allowed: Allowed | None,
 ) -> Found:
     """What :func:`within` finds, by multi-index hashing. Needs the compiled kernel.
@@ -101,8 +118,12 @@ def look_up(
 
 
 def histograms(
-    queries: ArrayLike, database: ArrayLike, bits: int,
-    *, relevant: ArrayLike | None = None, labels: tuple[ArrayLike, ArrayLike] | None = None,
+    queries: ArrayLike,
+    database: ArrayLike,
+    bits: int,
+    *,
+    relevant: ArrayLike | None = None,
+    labels: tuple[ArrayLike, ArrayLike] | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """For each query, how many items, and how many relevant ones, there are at each distance.
 

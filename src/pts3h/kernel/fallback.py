@@ -35,7 +35,7 @@ def distances(queries: Queries, columns: Columns) -> Distances:
 
 def _blocks(queries: Queries, columns: Columns) -> list[Queries]:
     size = max(1, BLOCK_BYTES // (12 * max(1, columns.shape[1])))
-    return [queries[start:start + size] for start in range(0, len(queries), size)]
+    return [queries[start : start + size] for start in range(0, len(queries), size)]
 
 
 def _join(found: list[tuple[Rows, Distances]]) -> Found:
@@ -92,11 +92,11 @@ def histograms(bits: int, queries: Queries, columns: Columns, relevance: Relevan
     """(q, 2, bits + 1): how many irrelevant and relevant rows each query has at each distance."""
     out = np.zeros((len(queries), 2, bits + 1), np.int64)
     for query in range(len(queries)):
-        near = distances(queries[query:query + 1], columns)[0].astype(np.int64)
+        near = distances(queries[query : query + 1], columns)[0].astype(np.int64)
         mine: Any = relevance.of_queries[query]
         others: Any = relevance.of_rows
         if relevance.kind == 1:
-            near[mine[0]:mine[1]] += bits + 1
+            near[mine[0] : mine[1]] += bits + 1
         else:
             near += (bits + 1) * (mine != 0 if relevance.kind == 0 else (others & mine).any(axis=1))
         out[query] = np.bincount(near, minlength=2 * (bits + 1)).reshape(2, bits + 1)

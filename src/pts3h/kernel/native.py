@@ -100,6 +100,7 @@ def _spread(
     """Split by queries where there are enough of them, else by rows."""
     parts = _parts(len(queries), rows, words)
     if len(queries) >= parts:
+
         def some_queries(begin: int, end: int) -> Found:
             return scan(queries[begin:end], 0, rows)
 
@@ -112,7 +113,12 @@ def _spread(
 
 
 def nearest(
-    bits: int, queries: Queries, columns: Columns, k: int, allowed: Allowed | None, weights: Weights | None,
+    bits: int,
+    queries: Queries,
+    columns: Columns,
+    k: int,
+    allowed: Allowed | None,
+    weights: Weights | None,
     using: str | None = None,
 ) -> Found:
     """See :func:`pts3h.kernel.nearest`."""
@@ -130,12 +136,16 @@ def nearest(
         parts = min(len(queries), _parts(len(queries), n, words))
         return _one_after_the_other(_parallel(lambda a, b: scan(queries[a:b], 0, n), len(queries), parts))
     group = max(1, CANDIDATE_BYTES // (12 * k + 2048))
-    groups = [queries[start:start + group] for start in range(0, len(queries), group)]
+    groups = [queries[start : start + group] for start in range(0, len(queries), group)]
     return _one_after_the_other([_spread(scan, some, n, columns.shape[0], k) for some in groups])
 
 
 def within(
-    bits: int, queries: Queries, columns: Columns, radius: int, allowed: Allowed | None,
+    bits: int,
+    queries: Queries,
+    columns: Columns,
+    radius: int,
+    allowed: Allowed | None,
     using: str | None = None,
 ) -> Found:
     """See :func:`pts3h.kernel.within`."""
@@ -157,8 +167,17 @@ def histograms(
 
     def count(begin: int, end: int) -> Found:
         _kernel.histograms(
-            using or level(), bits, queries[begin:end], columns, n, n, relevance.kind,
-            np.ascontiguousarray(relevance.of_queries[begin:end]), relevance.of_rows, width, out[begin:end],
+            using or level(),
+            bits,
+            queries[begin:end],
+            columns,
+            n,
+            n,
+            relevance.kind,
+            np.ascontiguousarray(relevance.of_queries[begin:end]),
+            relevance.of_rows,
+            width,
+            out[begin:end],
         )
         return Found.nothing(0)
 
@@ -179,13 +198,20 @@ def group(columns: Columns, first: int, width: int) -> Part:
 @cache
 def flips(width: int, most: int) -> NDArray[np.uint32]:
     """All patterns of ``width`` bits with at most ``most`` of them set, fewest first."""
-    patterns = [sum(1 << bit for bit in chosen) for size in range(most + 1)
-                for chosen in combinations(range(width), size)]
+    patterns = [
+        sum(1 << bit for bit in chosen)
+        for size in range(most + 1)
+        for chosen in combinations(range(width), size)
+    ]
     return np.array(patterns, np.uint32)
 
 
 def look_up(
-    bits: int, queries: Queries, columns: Columns, radius: int, parts: Sequence[tuple[Part, int]],
+    bits: int,
+    queries: Queries,
+    columns: Columns,
+    radius: int,
+    parts: Sequence[tuple[Part, int]],
     allowed: Allowed | None,
 ) -> Found:
     """See :func:`pts3h.kernel.look_up`."""

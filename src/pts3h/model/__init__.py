@@ -1,0 +1,1 @@
+"""A trained model: inference, its folder, its card."""

@@ -21,20 +21,20 @@ from safetensors.torch import save as serialize
 from torch import Tensor
 
 from .. import __version__
-from ..util import progress
-from ..training.checkpoint import NAME as CHECKPOINT
-from ..settings import Config, Network
-from ..data.items import Items
-from ..errors import UserError
-from ..util.files import explain_os_errors, sync_folder, write_atomic, write_json, write_text
 from ..data.inputs import VectorInputs
-from ..training.learning import pick_device
+from ..data.items import Items
+from ..data.views import VectorViews
+from ..errors import UserError
 from ..nets import Backbone, build_backbone
 from ..nets.feature_cache import FrozenBackbone
 from ..nets.hash_network import HashNetwork
-from ..training.preparation import head_maker, whole_maker
+from ..settings import Config, Network
+from ..training.checkpoint import NAME as CHECKPOINT
+from ..training.learning import pick_device
 from ..training.loop import Record, write_history
-from ..data.views import VectorViews
+from ..training.preparation import head_maker, whole_maker
+from ..util import progress
+from ..util.files import explain_os_errors, sync_folder, write_atomic, write_json, write_text
 
 FORMAT = 1
 FILES = ("model.safetensors", "history.jsonl", "README.md", "config.json")
@@ -86,9 +86,10 @@ class Model:
         parts = {"student": self.student, "teacher": self.teacher, "backbone": self.backbone}
         return {
             f"{part}.{name}": tensor
-            for part, network in parts.items() if network is not None
+            for part, network in parts.items()
+            if network is not None
             for name, tensor in network.state_dict().items()
-        }  # fmt: skip
+        }
 
     def outputs(
         self, items: Items, *, network: Network = "teacher", show: bool | None = None
@@ -163,10 +164,14 @@ class Model:
 
     def _write(self, folder: Path) -> None:
         description = {
-            "format": FORMAT, "pts3h": __version__, "fingerprint": self.fingerprint(), "width": self.width,
-            "frozen_backbone": self.backbone is not None, "settings": self.config.to_json(),
+            "format": FORMAT,
+            "pts3h": __version__,
+            "fingerprint": self.fingerprint(),
+            "width": self.width,
+            "frozen_backbone": self.backbone is not None,
+            "settings": self.config.to_json(),
             "summary": self.summary,
-        }  # fmt: skip
+        }
         write_json(folder / "config.json", description)
         content = serialize({name: tensor.contiguous() for name, tensor in self.tensors().items()})
         write_atomic(folder / "model.safetensors", lambda file: file.write(content))

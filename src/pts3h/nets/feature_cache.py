@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 
-from ..util import progress
 from ..data.images import Images, Positions
-from ..util.files import cache_folder, explain_os_errors, locked, write_json
 from ..data.views import ImageViews
+from ..util import progress
+from ..util.files import cache_folder, explain_os_errors, locked, write_json
 from .backbones.backbone import Backbone
 
 BATCH = 64
@@ -103,9 +103,15 @@ class FrozenBackbone:
         return short_digest({"net": self.digest, "size": size, "items": images.digest()})
 
     def _fill(
-        self, images: Images, size: int, copies: int, views: ImageViews, partial: Path, note: Path,
+        self,
+        images: Images,
+        size: int,
+        copies: int,
+        views: ImageViews,
+        partial: Path,
+        note: Path,
         show: bool | None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         shape = (len(images), 1 + copies, self.width)
         done, broken = 0, dict[str, str]()
         with explain_os_errors(partial):
@@ -130,9 +136,14 @@ class FrozenBackbone:
                 advance(len(positions))
 
     def _batch(
-        self, images: Images, positions: Positions, size: int, copies: int, views: ImageViews,
+        self,
+        images: Images,
+        positions: Positions,
+        size: int,
+        copies: int,
+        views: ImageViews,
         generator: torch.Generator,
-    ) -> tuple[NDArray[np.float16], dict[int, str]]:  # fmt: skip
+    ) -> tuple[NDArray[np.float16], dict[int, str]]:
         loaded = images.load(positions, size)
         clean = torch.from_numpy(loaded.pixels).float().div_(255)
         # one copy at a time: with all at once the activations leave the cache, at half the speed

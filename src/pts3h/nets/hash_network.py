@@ -23,9 +23,15 @@ class HashNetwork(nn.Module):
     scale: Tensor
 
     def __init__(
-        self, bits: int, *, inputs: int, hidden: int, dropout: float,
-        backbone: Backbone | None = None, fixed_norm: bool = True,
-    ) -> None:  # fmt: skip
+        self,
+        bits: int,
+        *,
+        inputs: int,
+        hidden: int,
+        dropout: float,
+        backbone: Backbone | None = None,
+        fixed_norm: bool = True,
+    ) -> None:
         super().__init__()
         self.backbone, self.fixed_norm = backbone, fixed_norm
         self.register_buffer("center", torch.zeros(inputs))

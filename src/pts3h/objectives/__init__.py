@@ -1,0 +1,1 @@
+"""What the training loop minimises, one file each."""

@@ -53,9 +53,10 @@ class ConditionalGAN:
         self.judging.zero_grad()
         real, fake = self._judge(vectors), self._judge(made.detach())
         judged = (
-            F.softplus(-self.is_real(real)).mean() + F.softplus(self.is_real(fake)).mean()
+            F.softplus(-self.is_real(real)).mean()
+            + F.softplus(self.is_real(fake)).mean()
             + self.classifier.loss(real[: len(targets)], targets)
-        )  # fmt: skip
+        )
         judged.backward()  # type: ignore[no-untyped-call]
         self.judging.step()
 

@@ -8,10 +8,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ..data.known_pairs import KnownPairs
 from ..data.inputs import Inputs
-from .memory import CodeMemory, signs
+from ..data.known_pairs import KnownPairs
 from ..systems.system import vectors_of
+from .memory import CodeMemory, signs
 from .objective import Objective, Step, Terms
 
 GROUP = 1500  # items whose codes are inferred together; the matrix of their pairs is in memory

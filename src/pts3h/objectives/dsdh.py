@@ -26,9 +26,15 @@ class DSDH(Objective):
     """
 
     def __init__(
-        self, pairwise: PairwiseLoss, labels: Labels, memory: CodeMemory, *,
-        mu: float = 1.0, nu: float = 0.1, eta: float = 1.0,
-    ) -> None:  # fmt: skip
+        self,
+        pairwise: PairwiseLoss,
+        labels: Labels,
+        memory: CodeMemory,
+        *,
+        mu: float = 1.0,
+        nu: float = 0.1,
+        eta: float = 1.0,
+    ) -> None:
         self.pairwise, self.memory = pairwise, memory
         self.mu, self.nu, self.eta = mu, nu, eta
         self.targets = class_targets(labels)[torch.from_numpy(memory.labelled)]
@@ -59,9 +65,15 @@ def ridge(codes: Tensor, targets: Tensor, nu: float) -> Tensor:
 
 
 def descend(
-    codes: Tensor, classifier: Tensor, targets: Tensor, outputs: Tensor, *, mu: float, eta: float,
+    codes: Tensor,
+    classifier: Tensor,
+    targets: Tensor,
+    outputs: Tensor,
+    *,
+    mu: float,
+    eta: float,
     sweeps: int = 3,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """Discrete cyclic coordinate descent on mu |Y - B W|² + eta |B - U|²: each bit at its best, in turn."""
     codes = codes.clone()
     wanted = mu * targets @ classifier.T + eta * outputs

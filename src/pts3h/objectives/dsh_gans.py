@@ -32,9 +32,15 @@ class DSHGANs(Objective):
     """
 
     def __init__(
-        self, labels: Labels, bits: int, gan: ConditionalGAN, *, omega: float = 0.5, eta: float = 0.004,
+        self,
+        labels: Labels,
+        bits: int,
+        gan: ConditionalGAN,
+        *,
+        omega: float = 0.5,
+        eta: float = 0.004,
         margin: float = 1.0,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.targets, self.gan = class_targets(labels), gan
         self.classifier = Classifier(bits, self.targets.shape[1], several=labels.ndim == 2)
         self.omega, self.eta, self.margin = omega, eta, margin

@@ -31,9 +31,16 @@ class SSDH(Objective):
     """
 
     def __init__(
-        self, labels: Labels, bits: int, *, omega: float = 0.1, eta: float = 0.004, neighbours: int = 5,
-        margin: float = 1.0, graph_margin: float = 2**0.5,
-    ) -> None:  # fmt: skip
+        self,
+        labels: Labels,
+        bits: int,
+        *,
+        omega: float = 0.1,
+        eta: float = 0.004,
+        neighbours: int = 5,
+        margin: float = 1.0,
+        graph_margin: float = 2**0.5,
+    ) -> None:
         self.targets = class_targets(labels)
         self.classifier = Classifier(bits, self.targets.shape[1], several=labels.ndim == 2)
         self.omega, self.eta, self.neighbours = omega, eta, neighbours
@@ -65,10 +72,16 @@ class SSDH(Objective):
 
         graphs = self.omega * step.weight * (neighbourhood + pseudo)
         total = ranking + classification + graphs + self.eta * quantization(step.outputs)
-        return Terms(total, {
-            "loss": total, "supervised": ranking, "classification": classification,
-            "neighbourhood": neighbourhood, "pseudo": pseudo,
-        })  # fmt: skip
+        return Terms(
+            total,
+            {
+                "loss": total,
+                "supervised": ranking,
+                "classification": classification,
+                "neighbourhood": neighbourhood,
+                "pseudo": pseudo,
+            },
+        )
 
 
 def nearest_in_batch(rows: Tensor, count: int) -> Tensor:

@@ -9,13 +9,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ..settings import Config, Network
-from ..errors import UserError
 from ..data.inputs import VectorInputs
+from ..errors import UserError
+from ..objectives.objective import Objective
+from ..settings import Config, Network
 from ..training.learning import Task, learn
 from ..training.preparation import head_maker
 from .system import Encoder, Problem
-from ..objectives.objective import Objective
 
 
 @dataclass(frozen=True)

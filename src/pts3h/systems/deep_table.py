@@ -3,27 +3,27 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ..settings import Config
 from ..data.inputs import VectorInputs
-from ..training.learning import build_objective
-from ..losses.table import pairwise_loss
 from ..losses.names import LOSSES
 from ..losses.pairwise import PairwiseLoss
+from ..losses.table import pairwise_loss
 from ..objectives.bgdh import BGDH, anchor_graph
 from ..objectives.conditional_gan import ConditionalGAN
-from .deep import DeepMethod
 from ..objectives.dish import DISH
 from ..objectives.dmdh import DMDH
 from ..objectives.dsdh import DSDH
 from ..objectives.dsh_gans import DSHGANs
 from ..objectives.mean_teacher import MeanTeacher
 from ..objectives.memory import CodeMemory
-from .system import Problem
 from ..objectives.objective import Objective
 from ..objectives.sntg import SNTG
 from ..objectives.ssdh import SSDH
 from ..objectives.temp_ens import TempEns
 from ..objectives.vat import VAT
+from ..settings import Config
+from ..training.learning import build_objective
+from .deep import DeepMethod
+from .system import Problem
 
 
 def make(name: str, settings: Mapping[str, Any]) -> DeepMethod:
@@ -73,9 +73,7 @@ def vat(problem: Problem, config: Config) -> Objective:
 
 def sntg(problem: Problem, config: Config) -> Objective:
     """SNTG in the place of R_u; gamma weighs its graph."""
-    return SNTG(
-        **shared(config), smooth=config.gamma or 0.0, similar_share=similar_share(problem, config)
-    )
+    return SNTG(**shared(config), smooth=config.gamma or 0.0, similar_share=similar_share(problem, config))
 
 
 def dsdh(problem: Problem, config: Config) -> Objective:

@@ -10,10 +10,10 @@ from torch import Tensor
 
 from ..codes import Codes, pack
 from ..data.images import Positions
+from ..data.inputs import Inputs
 from ..data.items import Labels
 from ..data.known_pairs import KnownPairs, LabelPairs
 from ..errors import UserError
-from ..data.inputs import Inputs
 
 ENCODE_BATCH = 512
 

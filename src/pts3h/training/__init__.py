@@ -1,0 +1,1 @@
+"""From examples to a trained network: the loop, and what stands around it."""

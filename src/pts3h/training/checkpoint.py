@@ -10,8 +10,8 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save as serialize
 from torch import Tensor, nn
 
-from ..settings import Config
 from ..errors import UserError
+from ..settings import Config
 from ..util.files import write_atomic
 
 NAME = "checkpoint.safetensors"

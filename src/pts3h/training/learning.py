@@ -6,16 +6,16 @@ from pathlib import Path
 
 import torch
 
-from ..settings import Config
 from ..data.batches import Batches
 from ..data.images import Positions
+from ..data.inputs import Inputs, VectorInputs
 from ..data.known_pairs import KnownPairs
 from ..errors import UserError
-from ..data.inputs import Inputs, VectorInputs
 from ..losses.table import pairwise_loss
+from ..nets.hash_network import HashNetwork, Teacher
 from ..objectives.objective import Objective
 from ..objectives.pts3h import PTS3H
-from ..nets.hash_network import HashNetwork, Teacher
+from ..settings import Config
 from .loop import Record, Run, Watcher, train
 
 
@@ -46,10 +46,17 @@ class Learned:
 
 
 def learn(
-    task: Task, config: Config, *, objective: Objective | None = None, folder: Path | None = None,
-    resume: bool = False, start: HashNetwork | None = None, watch: Watcher | None = None,
-    name: str = "training", show: bool | None = None,
-) -> Learned:  # fmt: skip
+    task: Task,
+    config: Config,
+    *,
+    objective: Objective | None = None,
+    folder: Path | None = None,
+    resume: bool = False,
+    start: HashNetwork | None = None,
+    watch: Watcher | None = None,
+    name: str = "training",
+    show: bool | None = None,
+) -> Learned:
     """Train on a task.
 
     Args:
@@ -65,9 +72,12 @@ def learn(
     """
     objective = objective or build_objective(config, task.known)
     batches = Batches(
-        task.known, task.pool, labelled=config.labelled_per_batch,
-        unlabelled=config.unlabelled_per_batch if objective.needs_unlabelled else 0, seed=config.seed,
-    )  # fmt: skip
+        task.known,
+        task.pool,
+        labelled=config.labelled_per_batch,
+        unlabelled=config.unlabelled_per_batch if objective.needs_unlabelled else 0,
+        seed=config.seed,
+    )
     with torch.random.fork_rng():
         torch.manual_seed(config.seed)
         student, network = task.network(), task.network()
@@ -78,9 +88,17 @@ def learn(
     device = pick_device(config.device)
     student, network = student.to(device), network.to(device)
     run = Run(
-        student, Teacher(student, network), task.inputs, batches, objective, config,
-        steps=count_steps(config, batches), folder=folder, name=name, watch=watch,
-    )  # fmt: skip
+        student,
+        Teacher(student, network),
+        task.inputs,
+        batches,
+        objective,
+        config,
+        steps=count_steps(config, batches),
+        folder=folder,
+        name=name,
+        watch=watch,
+    )
     history = train(run, resume=resume, show=show)
     return Learned(student.eval().cpu(), network.eval().cpu(), history)
 
@@ -90,9 +108,12 @@ def build_objective(config: Config, known: KnownPairs) -> PTS3H:
     assert config.omega is not None and config.gamma is not None and config.eta is not None
     return PTS3H(
         pairwise=pairwise_loss(config.loss, config.bits, divide=config.divide, reading=config.pseudo),
-        omega=config.omega, gamma=config.gamma, eta=config.eta, consistency=config.consistency,
+        omega=config.omega,
+        gamma=config.gamma,
+        eta=config.eta,
+        consistency=config.consistency,
         similar_share=known.similar_share if config.similar_share is None else config.similar_share,
-    )  # fmt: skip
+    )
 
 
 def count_steps(config: Config, batches: Batches) -> int:

@@ -21,15 +21,15 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from ..data.batches import Batch, Batches
+from ..data.inputs import ImageInputs, Inputs
+from ..errors import UserError
+from ..losses.ramps import consistency_ramp, learning_rate_factor, teacher_decay
+from ..nets.hash_network import HashNetwork, Teacher
+from ..objectives.objective import Objective, Step
+from ..settings import Config
 from ..util import progress
 from .checkpoint import Checkpoint, load_checkpoint, save_checkpoint
-from ..settings import Config
-from ..data.batches import Batch, Batches
-from ..errors import UserError
-from ..data.inputs import ImageInputs, Inputs
-from ..losses.ramps import consistency_ramp, learning_rate_factor, teacher_decay
-from ..objectives.objective import Objective, Step
-from ..nets.hash_network import HashNetwork, Teacher
 
 CHECK_EVERY = 50  # steps between two looks for a collapse
 CHECKPOINT_SECONDS = 60.0
@@ -104,9 +104,11 @@ def train(run: Run, *, resume: bool = False, show: bool | None = None) -> list[R
     run.teacher.network.train()
     last_saved, collapsed = time.monotonic(), False
 
-    with torch.random.fork_rng(), stop_signal() as stopping, progress.bar(
-        run.name, run.steps, unit="steps", show=show
-    ) as advance:  # fmt: skip
+    with (
+        torch.random.fork_rng(),
+        stop_signal() as stopping,
+        progress.bar(run.name, run.steps, unit="steps", show=show) as advance,
+    ):
         advance(start)
         for step, batch, (view_1, view_2) in prepared(run, start):
             factor = learning_rate_factor(step, run.steps, warmup)
@@ -121,10 +123,19 @@ def train(run: Run, *, resume: bool = False, show: bool | None = None) -> list[R
                 with torch.no_grad():
                     teacher_outputs = run.teacher.network(view_2.to(device))
             known, similar = (torch.from_numpy(mask).to(device) for mask in (batch.known, batch.similar))
-            terms = run.objective(Step(
-                step, consistency_ramp(step - run.lead, ramp), batch.positions, view_1, outputs,
-                teacher_outputs, known, similar, run.student,
-            ))  # fmt: skip
+            terms = run.objective(
+                Step(
+                    step,
+                    consistency_ramp(step - run.lead, ramp),
+                    batch.positions,
+                    view_1,
+                    outputs,
+                    teacher_outputs,
+                    known,
+                    similar,
+                    run.student,
+                )
+            )
 
             optimizer.zero_grad()
             terms.total.backward()  # type: ignore[no-untyped-call]

@@ -3,9 +3,9 @@
 import os
 from pathlib import Path
 
-from .checkpoint import NAME as CHECKPOINT
 from ..errors import UserError
 from ..util.files import explain_os_errors
+from .checkpoint import NAME as CHECKPOINT
 
 
 def is_unfinished(folder: Path) -> bool:

@@ -8,17 +8,17 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 
-from ..settings import Config
 from ..data.images import ImageFiles, Images, Positions
+from ..data.inputs import ImageInputs, VectorInputs
 from ..data.items import Items
 from ..data.known_pairs import KnownPairs, LabelPairs, read_labels, read_pairs
+from ..data.views import ImageViews, VectorViews
 from ..errors import UserError
-from ..data.inputs import ImageInputs, VectorInputs
-from .learning import Task
 from ..nets import Backbone, build_backbone
 from ..nets.feature_cache import Features, FrozenBackbone
 from ..nets.hash_network import HashNetwork
-from ..data.views import ImageViews, VectorViews
+from ..settings import Config
+from .learning import Task
 
 
 class SkippedWarning(UserWarning):
@@ -114,8 +114,9 @@ def load_backbone(config: Config) -> Backbone:
         warnings.warn(
             f"{config.weights} does not cover {len(missing)} tensors of {config.backbone}, "
             f"which start at random: {', '.join(missing[:4])}{', ...' if len(missing) > 4 else ''}",
-            UserWarning, stacklevel=4,
-        )  # fmt: skip
+            UserWarning,
+            stacklevel=4,
+        )
     return backbone
 
 
@@ -143,9 +144,13 @@ def whole_maker(config: Config, backbone: Backbone) -> Callable[[], HashNetwork]
 
     def make() -> HashNetwork:
         network = HashNetwork(
-            config.bits, inputs=backbone.width, hidden=hidden, dropout=config.dropout,
-            backbone=deepcopy(backbone), fixed_norm=fixed_norm,
-        )  # fmt: skip
+            config.bits,
+            inputs=backbone.width,
+            hidden=hidden,
+            dropout=config.dropout,
+            backbone=deepcopy(backbone),
+            fixed_norm=fixed_norm,
+        )
         network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         return network
 

@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .checkpoint import stored_settings
-from ..settings import Config
 from ..data.images import Images
 from ..data.items import Items
 from ..data.known_pairs import KnownPairs, PairList
-from .learning import Learned, Task, learn
 from ..model.model import Model
 from ..nets import Backbone
+from ..settings import Config
+from .checkpoint import stored_settings
+from .learning import Learned, Task, learn
+from .loop import Watcher
 from .preparation import (
     compute_features,
     find_broken,
@@ -25,8 +26,7 @@ from .preparation import (
     unlabelled_pool,
     whole_task,
     without_broken,
-)  # fmt: skip
-from .loop import Watcher
+)
 from .tuning import GRID, Trial, select
 
 
@@ -90,9 +90,14 @@ class Fitting:
             learn_images = self._learn_frozen if self.config.freeze else self._learn_whole
             learned = learn_images(content, backbone)
         return Model(
-            self.config, learned.student.center.numel(), learned.student, learned.teacher,
-            backbone if self.config.freeze else None, self._summary(), learned.history,
-        )  # fmt: skip
+            self.config,
+            learned.student.center.numel(),
+            learned.student,
+            learned.teacher,
+            backbone if self.config.freeze else None,
+            self._summary(),
+            learned.history,
+        )
 
     def _learn_frozen(self, images: Images, backbone: Backbone) -> Learned:
         task = self._frozen_task(images, backbone)
@@ -143,9 +148,14 @@ class Fitting:
     def _learn(self, config: Config, task: Task, start: Any = None) -> Learned:
         self.config = config
         return learn(
-            task, config, folder=self.folder, resume=self.resume, start=start, watch=self.watch,
+            task,
+            config,
+            folder=self.folder,
+            resume=self.resume,
+            start=start,
+            watch=self.watch,
             show=self.show,
-        )  # fmt: skip
+        )
 
     def _summary(self) -> dict[str, Any]:
         facts: dict[str, Any] = {"items": len(self.items), "labelled_items": len(self.known.labelled)}

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.random import default_rng
 
-from ..util import progress
 from ..codes import pack
-from ..settings import Config
 from ..data.images import Positions
 from ..data.known_pairs import KnownPairs, LabelPairs, PairList
 from ..errors import UserError
 from ..evaluation import evaluate
+from ..settings import Config
+from ..util import progress
 from .learning import Learned, Task, learn
 from .loop import CollapseWarning, Diverged
 

@@ -1,0 +1,1 @@
+"""Files, progress and cores: what every room may use."""

@@ -13,9 +13,7 @@ import pytest
 from PIL import Image
 
 from pts3h import UserError
-from pts3h.data.datasets import cifar10
-from pts3h.data.datasets import download
-from pts3h.data.datasets import fashion_mnist
+from pts3h.data.datasets import cifar10, download, fashion_mnist
 from pts3h.data.datasets.table import load_dataset
 from tests.pictures import serving, write_pictures
 

@@ -5,26 +5,39 @@ import torch
 from safetensors.torch import save_file
 
 from pts3h import UserError
-from pts3h.settings import SMALLEST
 from pts3h.nets import BACKBONES, build_backbone
 from pts3h.nets.backbones.alexnet import AlexNet
 from pts3h.nets.backbones.backbone import Backbone
 from pts3h.nets.backbones.small import SmallConv
 from pts3h.nets.backbones.vgg import VGG16
+from pts3h.settings import SMALLEST
 
 ALEXNET = {
-    "features.0": (64, 3, 11, 11), "features.3": (192, 64, 5, 5), "features.6": (384, 192, 3, 3),
-    "features.8": (256, 384, 3, 3), "features.10": (256, 256, 3, 3),
-    "classifier.1": (4096, 9216), "classifier.4": (4096, 4096),
-}  # fmt: skip
+    "features.0": (64, 3, 11, 11),
+    "features.3": (192, 64, 5, 5),
+    "features.6": (384, 192, 3, 3),
+    "features.8": (256, 384, 3, 3),
+    "features.10": (256, 256, 3, 3),
+    "classifier.1": (4096, 9216),
+    "classifier.4": (4096, 4096),
+}
 VGG = {
-    "features.0": (64, 3, 3, 3), "features.2": (64, 64, 3, 3),
-    "features.5": (128, 64, 3, 3), "features.7": (128, 128, 3, 3),
-    "features.10": (256, 128, 3, 3), "features.12": (256, 256, 3, 3), "features.14": (256, 256, 3, 3),
-    "features.17": (512, 256, 3, 3), "features.19": (512, 512, 3, 3), "features.21": (512, 512, 3, 3),
-    "features.24": (512, 512, 3, 3), "features.26": (512, 512, 3, 3), "features.28": (512, 512, 3, 3),
-    "classifier.0": (4096, 25088), "classifier.3": (4096, 4096),
-}  # fmt: skip
+    "features.0": (64, 3, 3, 3),
+    "features.2": (64, 64, 3, 3),
+    "features.5": (128, 64, 3, 3),
+    "features.7": (128, 128, 3, 3),
+    "features.10": (256, 128, 3, 3),
+    "features.12": (256, 256, 3, 3),
+    "features.14": (256, 256, 3, 3),
+    "features.17": (512, 256, 3, 3),
+    "features.19": (512, 512, 3, 3),
+    "features.21": (512, 512, 3, 3),
+    "features.24": (512, 512, 3, 3),
+    "features.26": (512, 512, 3, 3),
+    "features.28": (512, 512, 3, 3),
+    "classifier.0": (4096, 25088),
+    "classifier.3": (4096, 4096),
+}
 
 
 @pytest.mark.parametrize(("make", "table"), [(AlexNet, ALEXNET), (VGG16, VGG)])

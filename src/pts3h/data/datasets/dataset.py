@@ -41,9 +41,12 @@ class Dataset:
             database = np.setdiff1d(np.arange(len(self.items)), self.queries)
             return Split(self.queries, database, self.labelled, seed)
         return draw_split(
-            self.labels, queries=self.protocol.queries, labelled=self.protocol.labelled, seed=seed,
+            self.labels,
+            queries=self.protocol.queries,
+            labelled=self.protocol.labelled,
+            seed=seed,
             fixed_queries=self.queries,
-        )  # fmt: skip
+        )
 
     def sample(self, count: int, seed: int) -> "Dataset":
         """A random part: equally many items of each class, or any items where each has several classes.

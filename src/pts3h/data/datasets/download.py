@@ -6,8 +6,8 @@ import subprocess
 from contextlib import ExitStack
 from pathlib import Path
 
-from ...util import progress
 from ...errors import UserError
+from ...util import progress
 from ...util.files import cache_folder
 
 

@@ -63,8 +63,10 @@ def get_debian() -> Raw:
 
 def read_folder(folder: Path) -> Raw:
     """The four gzipped idx files."""
-    parts = [[read_idx(folder / f"{part}-{kind}-ubyte.gz") for part in ("train", "t10k")]
-             for kind in ("images-idx3", "labels-idx1")]  # fmt: skip
+    parts = [
+        [read_idx(folder / f"{part}-{kind}-ubyte.gz") for part in ("train", "t10k")]
+        for kind in ("images-idx3", "labels-idx1")
+    ]
     grey = np.concatenate(parts[0])
     return np.repeat(grey[..., None], 3, axis=3), np.concatenate(parts[1]).astype(np.int64)
 

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import UserError
-from .dataset import Dataset
 from ..images import ImageFiles
 from ..items import Items, from_list_file
 from ..splits import PROTOCOLS
+from .dataset import Dataset
 
 
 def list_dataset(name: str, folder: Path) -> Dataset:

@@ -11,14 +11,13 @@ import numpy as np
 
 from ...errors import UserError
 from ...util.files import cache_folder, write_array
-from . import cifar10
-from . import fashion_mnist
-from .dataset import Dataset, Raw
 from ..images import ImageArray
 from ..items import Items
+from ..splits import PROTOCOLS
+from . import cifar10, fashion_mnist
+from .dataset import Dataset, Raw
 from .list_files import list_dataset
 from .mosaic import MOSAICS, make_mosaics
-from ..splits import PROTOCOLS
 
 DATASETS = ("cifar10", "fashion-mnist", "digits", "mosaic", "nuswide21", "imagenet100")
 

@@ -1,0 +1,1 @@
+"""The local engine: one SQLite file, searched in memory."""

@@ -25,8 +25,12 @@ def save(folder: Path, segment: Segment, state: State) -> None:
     """Write the segment and up to where of the log it goes."""
     ids, columns = segment.ids.encode(), segment.columns.tobytes()
     header = {
-        "bits": segment.bits, "kind": segment.kind, "count": len(segment), "ids": len(ids),
-        "epoch": state.epoch, "last": state.last,
+        "bits": segment.bits,
+        "kind": segment.kind,
+        "count": len(segment),
+        "ids": len(ids),
+        "epoch": state.epoch,
+        "last": state.last,
     }
     line = json.dumps(header).encode() + b"\n"
 
@@ -55,15 +59,15 @@ def load(folder: Path, bits: int) -> tuple[Segment, State] | None:
             raw = memoryview(file.read())
     except OSError:
         return None
-    if raw[:len(_MAGIC)] != _MAGIC or _digest(raw[_START:]) != raw[len(_MAGIC):_START]:
+    if raw[: len(_MAGIC)] != _MAGIC or _digest(raw[_START:]) != raw[len(_MAGIC) : _START]:
         return None
-    end = _START + bytes(raw[_START:_START + 10_000]).index(b"\n") + 1
+    end = _START + bytes(raw[_START : _START + 10_000]).index(b"\n") + 1
     header = json.loads(bytes(raw[_START:end]))
     if header["bits"] != bits:
         return None
-    ids = sorted_ids(bytes(raw[end:end + header["ids"]]), header["kind"])
+    ids = sorted_ids(bytes(raw[end : end + header["ids"]]), header["kind"])
     words = as_words(np.empty((0, code_bytes(bits)), np.uint8)).shape[1]
-    columns = np.frombuffer(raw[end + header["ids"]:], "<u8").reshape(words, header["count"]).copy()
+    columns = np.frombuffer(raw[end + header["ids"] :], "<u8").reshape(words, header["count"]).copy()
     return Segment(bits, header["kind"], ids, columns), State(header["epoch"], header["last"])
 
 

@@ -40,7 +40,7 @@ def last_of_each(ids: Sequence[Any] | NDArray[np.int64], kind: IdKind) -> Positi
     array = np.asarray(ids, np.int64)
     order: Positions = np.argsort(array, kind="stable")
     ordered = array[order]
-    is_last = np.append(ordered[1:] != ordered[:-1], True)[:len(ordered)]
+    is_last = np.append(ordered[1:] != ordered[:-1], True)[: len(ordered)]
     positions: Positions = order[is_last]
     return positions
 
@@ -106,7 +106,7 @@ class TextIds(Ids):
         return len(self._starts) - 1
 
     def _utf8(self, row: int) -> bytes:
-        return self._raw[int(self._starts[row]):int(self._starts[row + 1]) - 1]
+        return self._raw[int(self._starts[row]) : int(self._starts[row + 1]) - 1]
 
     def take(self, rows: NDArray[Any]) -> list[Any]:
         """See :class:`Ids`."""
@@ -114,7 +114,7 @@ class TextIds(Ids):
             everything = self.all()
             return [everything[row] for row in rows.tolist()]
         begins, ends = self._starts[rows].tolist(), self._starts[rows.astype(np.int64) + 1].tolist()
-        return [self._raw[a:b - 1].decode() for a, b in zip(begins, ends, strict=True)]
+        return [self._raw[a : b - 1].decode() for a, b in zip(begins, ends, strict=True)]
 
     def find(self, wanted: Sequence[Any]) -> Positions:
         """See :class:`Ids`."""

@@ -17,9 +17,9 @@ import numpy as np
 from ...codes import Codes, code_bytes
 from ...errors import UserError
 from ...kernel.types import Allowed
-from . import cache
 from ..contract import Hits, Index, Item, Meta, check_kind, kind_of
 from ..filters import And, Compare, Filter, Not, OneOf, Or
+from . import cache
 from .snapshot import RECENT, RECENT_SHARE, Part, Snapshot
 from .store import Record, State, Store
 
@@ -211,7 +211,7 @@ class LocalIndex(Index):
         for part in self._current().parts:
             rows = np.arange(len(part.segment)) if part.alive is None else np.flatnonzero(part.alive)
             for start in range(0, len(rows), batch):
-                some = rows[start:start + batch]
+                some = rows[start : start + batch]
                 yield part.segment.ids.take(some), part.segment.codes(some)
 
     def _count(self) -> int:

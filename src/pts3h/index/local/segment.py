@@ -102,7 +102,7 @@ class Segment:
     def codes(self, rows: NDArray[Any] | slice) -> Codes:
         """Packed codes (n, bytes) of these rows."""
         words = np.ascontiguousarray(self.columns[:, rows].T)
-        return np.ascontiguousarray(words.view(np.uint8)[:, :code_bytes(self.bits)])
+        return np.ascontiguousarray(words.view(np.uint8)[:, : code_bytes(self.bits)])
 
     def _ready(self) -> tuple[RadiusSearch, DistinctCodes | None]:
         with self._lock:

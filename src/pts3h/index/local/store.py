@@ -21,8 +21,8 @@ import numpy as np
 from ...codes import Codes, code_bytes
 from ...errors import UserError
 from ...util.files import explain_os_errors
-from . import metadata
 from ..contract import IdKind, check_held_bits, check_kind, check_model, kind_of
+from . import metadata
 from .ids import decode_ids, encode_ids
 
 FILE = "index.sqlite"
@@ -263,9 +263,9 @@ class Store:
     def _insert(self, last: int, record: Record) -> None:
         for start in range(0, max(1, len(record.ids)), RECORD):
             gone = encode_ids(record.gone if start == 0 else [])
-            ids = encode_ids(record.ids[start:start + RECORD])
-            codes = record.codes[start:start + RECORD].tobytes()
-            size = len(record.ids[start:start + RECORD]) + (len(record.gone) if start == 0 else 0)
+            ids = encode_ids(record.ids[start : start + RECORD])
+            codes = record.codes[start : start + RECORD].tobytes()
+            size = len(record.ids[start : start + RECORD]) + (len(record.gone) if start == 0 else 0)
             self._connection.execute(
                 "INSERT INTO log VALUES (?, ?, ?, ?, ?, ?)",
                 (last, size, _checksum(gone, ids, codes), gone, ids, codes),

@@ -1,0 +1,1 @@
+"""The Milvus engine: the same contract, beyond one machine."""

@@ -101,9 +101,11 @@ class Collection:
         """These fields of items for which the condition holds, in any order."""
         more = {} if limit is None else {"limit": limit}
         level = self._options.consistency.capitalize()
-        return list(self._call(
-            "query", self._name, filter=condition, output_fields=fields, consistency_level=level, **more
-        ))
+        return list(
+            self._call(
+                "query", self._name, filter=condition, output_fields=fields, consistency_level=level, **more
+            )
+        )
 
     def nearest(
         self, queries: Codes, limit: int, condition: str, ring: tuple[int, int] | None = None
@@ -123,8 +125,12 @@ class Collection:
         found: list[list[Pair]] = []
         for start in range(0, len(queries), step):
             answers: Sequence[Any] = self._call(
-                "search", self._name, data=[query.tobytes() for query in queries[start : start + step]],
-                anns_field="code", filter=condition, limit=limit,
+                "search",
+                self._name,
+                data=[query.tobytes() for query in queries[start : start + step]],
+                anns_field="code",
+                filter=condition,
+                limit=limit,
                 consistency_level=self._options.consistency.capitalize(),
                 search_params={"metric_type": "HAMMING", "params": parameters},
             )

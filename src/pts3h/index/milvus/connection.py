@@ -80,8 +80,14 @@ class Connection:
     """
 
     def __init__(
-        self, server: str, *, token: str | None = None, tls: bool | None = None,
-        ca_file: str | Path | None = None, timeout: float = 30.0, retries: int = 4,
+        self,
+        server: str,
+        *,
+        token: str | None = None,
+        tls: bool | None = None,
+        ca_file: str | Path | None = None,
+        timeout: float = 30.0,
+        retries: int = 4,
     ) -> None:
         if type(timeout) not in (int, float) or not 0 < timeout < float("inf"):
             raise UserError(f"timeout must be a number of seconds above 0, got {timeout!r}")

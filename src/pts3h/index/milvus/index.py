@@ -27,10 +27,21 @@ MAX_META_BYTES = 65_536
 
 
 def open_milvus(
-    address: str, *, bits: int | None = None, model: str | None = None, read_only: bool = False,
-    token: str | None = None, tls: bool | None = None, ca_file: str | Path | None = None,
-    timeout: float = 30.0, retries: int = 4, consistency: Consistency = "bounded",
-    index_type: IndexType = "BIN_FLAT", nlist: int = 1024, nprobe: int | None = None, window: int = WINDOW,
+    address: str,
+    *,
+    bits: int | None = None,
+    model: str | None = None,
+    read_only: bool = False,
+    token: str | None = None,
+    tls: bool | None = None,
+    ca_file: str | Path | None = None,
+    timeout: float = 30.0,
+    retries: int = 4,
+    consistency: Consistency = "bounded",
+    index_type: IndexType = "BIN_FLAT",
+    nlist: int = 1024,
+    nprobe: int | None = None,
+    window: int = WINDOW,
 ) -> "MilvusIndex":
     """Open a collection, or make it where there is none yet.
 
@@ -53,7 +64,8 @@ def open_milvus(
     """
     place = Address.parse(address)
     for name, value, known in [
-        ("consistency", consistency, get_args(Consistency)), ("index_type", index_type, get_args(IndexType))
+        ("consistency", consistency, get_args(Consistency)),
+        ("index_type", index_type, get_args(IndexType)),
     ]:
         if value not in known:
             raise UserError(f"{name} must be one of {', '.join(known)}; got {value!r}")

@@ -1,0 +1,1 @@
+"""Image networks, one file each, and the table that names them."""

@@ -160,9 +160,13 @@ def scaled_channels(channels: int, multiplier: float) -> int:
 def own_names(weights: dict[str, Tensor]) -> dict[str, Tensor]:
     """Rename the registry package's parameters to ours, leaving out its classifier."""
     block = {
-        "_expand_conv": "expand.conv", "_bn0": "expand.norm", "_depthwise_conv": "depthwise.conv",
-        "_bn1": "depthwise.norm", "_project_conv": "project.conv", "_bn2": "project.norm",
-    }  # fmt: skip
+        "_expand_conv": "expand.conv",
+        "_bn0": "expand.norm",
+        "_depthwise_conv": "depthwise.conv",
+        "_bn1": "depthwise.norm",
+        "_project_conv": "project.conv",
+        "_bn2": "project.norm",
+    }
     outer = {"_conv_stem": "stem.conv", "_bn0": "stem.norm", "_conv_head": "head.conv", "_bn1": "head.norm"}
     renamed = {}
     for name, value in weights.items():

@@ -1,0 +1,1 @@
+"""Systems that learn from plain vectors, without a network."""

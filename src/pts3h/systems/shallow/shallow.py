@@ -10,14 +10,14 @@ from torch import Tensor
 
 from ...codes import check_bits
 from ...errors import UserError
+from ..system import Encoder, Problem, vectors_of
 from .fasth import learn_fasth
 from .itq import learn_itq
 from .ksh_kernel import learn_ksh
 from .linear import Floats
 from .lsh import learn_lsh
-from ..system import Encoder, Problem, vectors_of
-from .signed_pairs import Signed, signed_pairs
 from .sh import learn_spectral
+from .signed_pairs import Signed, signed_pairs
 from .splh import learn_splh
 
 Coder = Callable[[Floats], NDArray[np.float32]]
