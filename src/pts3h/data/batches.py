@@ -10,7 +10,7 @@ from numpy.random import default_rng
 
 from ..errors import UserError
 from .images import Positions
-from .known_pairs import KnownPairs, Mask, PairList
+from .known_pairs import KnownPairs, Mask
 
 
 @dataclass(frozen=True)
@@ -56,8 +56,8 @@ class Batches:
     Args:
         known: what is known of pairs.
         pool: positions of the unlabelled items.
-        labelled: labelled items a batch.
-        unlabelled: unlabelled items a batch; 0 for supervised training.
+        labelled: labelled items per batch.
+        unlabelled: unlabelled items per batch; 0 for supervised training.
         seed: of the order.
     """
 
@@ -67,11 +67,7 @@ class Batches:
         if labelled < 2:
             raise UserError(f"a batch needs at least two labelled items to hold a pair, got {labelled}")
         self.known, self.pool = known, pool
-        self.pairs = known.pairs if isinstance(known, PairList) else None
-        if self.pairs is not None:
-            self._labelled = Shuffled(len(self.pairs), labelled // 2, (seed, 0))
-        else:
-            self._labelled = Shuffled(len(known.labelled), labelled, (seed, 0))
+        self._labelled = Shuffled(known.units, labelled // known.items_per_unit, (seed, 0))
         self._unlabelled = Shuffled(len(pool), unlabelled, (seed, 1))
 
     @property
@@ -81,8 +77,7 @@ class Batches:
 
     def at(self, step: int, *, joined: bool = True) -> Batch:
         """The batch of this step, counted from 0; the unlabelled items stand in it once they ``joined``."""
-        chosen = self._labelled.at(step)
-        labelled = self.known.labelled[chosen] if self.pairs is None else np.unique(self.pairs[chosen])
+        labelled = self.known.items_of(self._labelled.at(step))
         known, similar = self.known.block(labelled)
         beside = self.pool[self._unlabelled.at(step)] if joined else self.pool[:0]
         return Batch(np.concatenate([labelled, beside]), known, similar)

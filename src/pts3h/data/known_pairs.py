@@ -1,51 +1,75 @@
 """What is known of which pair. Labels and pair lists answer the same questions, without an n x n matrix."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from functools import cached_property
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Self
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import UserError
+from .held_out import HeldOut, HeldOutLabels, HeldOutPairs
 from .images import Positions
-from .items import Items, Labels, encode_classes, read_rows
+from .items import Labels
 
 Mask = NDArray[np.bool_]
 
 
-class KnownPairs(Protocol):
+class KnownPairs(ABC):
     """Knowledge of pairs among n items.
+
+    Batches draw from it in units: a unit is a labelled item, or a pair named by the user.
 
     Attributes:
         labelled: positions of the items that occur in a known pair, ascending.
         similar_share: rho, the share of similar pairs among the known ones.
+        labels: (n,) or (n, classes), -1 where unknown; None where only pairs are known.
+        units: how many units there are.
+        items_per_unit: 1, or 2 for pairs.
     """
 
     labelled: Positions
     similar_share: float
+    labels: Labels | None
+    units: int
+    items_per_unit: int
 
+    @abstractmethod
+    def items_of(self, units: Positions) -> Positions:
+        """Positions of the items of some units, each once."""
+
+    @abstractmethod
     def block(self, positions: Positions) -> tuple[Mask, Mask]:
         """What is known among ``positions``: (known, similar), both (m, m), symmetric, the diagonal false."""
-        ...
 
-    def hide(self, positions: Positions) -> "KnownPairs":
+    @abstractmethod
+    def hide(self, positions: Positions) -> Self:
         """The same knowledge without the pairs that touch ``positions``."""
-        ...
+
+    @abstractmethod
+    def hold_out(self, share: float, rng: Generator) -> tuple[Self, HeldOut]:
+        """A part to learn from, and the rest to measure on."""
+
+    @abstractmethod
+    def summary(self) -> dict[str, Any]:
+        """What there is to say of it on a model's card."""
 
 
-class LabelPairs:
+class LabelPairs(KnownPairs):
     """Pairs of labelled items: similar where they share a class.
 
     Args:
         labels: (n,) class numbers with -1 unknown, or (n, classes) of 0/1 with rows of -1 unknown.
     """
 
+    items_per_unit = 1
+
     def __init__(self, labels: ArrayLike) -> None:
-        self.labels = check_labels(labels)
+        self.labels: Labels = check_labels(labels)
         known = self.labels >= 0 if self.labels.ndim == 1 else (self.labels >= 0).all(axis=1)
-        self.labelled: Positions = np.flatnonzero(known)
+        self.labelled = np.flatnonzero(known)
+        self.units = len(self.labelled)
         if len(self.labelled) < 2:
             raise UserError("fewer than two items have a label: give labels (-1 where unknown) or pairs")
         self.similar_share = self._similar_share()
@@ -67,11 +91,27 @@ class LabelPairs:
         np.fill_diagonal(known, False)
         return known, similar & known
 
+    def items_of(self, units: Positions) -> Positions:
+        """The labelled items themselves."""
+        return self.labelled[units]
+
     def hide(self, positions: Positions) -> "LabelPairs":
         """The same labels, unknown at ``positions``."""
         labels = self.labels.copy()
         labels[positions] = -1
         return LabelPairs(labels)
+
+    def hold_out(self, share: float, rng: Generator) -> tuple["LabelPairs", HeldOutLabels]:
+        """Hide the labels of some items, which should find the other labelled ones."""
+        order = rng.permutation(self.labelled)
+        queries = np.sort(order[: max(round(share * len(order)), 1)])
+        database = np.setdiff1d(order, queries)
+        held = HeldOutLabels(queries, self.labels[queries], database, self.labels[database])
+        return self.hide(queries), held
+
+    def summary(self) -> dict[str, Any]:
+        """How many items are labelled."""
+        return {"labelled_items": self.units, "similar_share": round(self.similar_share, 4)}
 
     def _similar_share(self) -> float:
         count = len(self.labelled)
@@ -85,7 +125,7 @@ class LabelPairs:
         return similar / (count * (count - 1))
 
 
-class PairList:
+class PairList(KnownPairs):
     """Pairs named one by one.
 
     Args:
@@ -93,6 +133,9 @@ class PairList:
         pairs: (m, 3) of position, position, 1 if similar or 0 if not.
         rows: what to call each pair in a message; its number by default.
     """
+
+    labels = None
+    items_per_unit = 2
 
     def __init__(self, count: int, pairs: ArrayLike, *, rows: Sequence[str] | None = None) -> None:
         try:
@@ -113,7 +156,8 @@ class PairList:
         keys, places = np.unique(first * count + second, return_index=True)
         self._keys, self.similar = keys, pairs[places, 2] == 1
         self.pairs = np.stack([keys // count, keys % count], axis=1)
-        self.labelled: Positions = np.unique(self.pairs)
+        self.labelled = np.unique(self.pairs)
+        self.units = len(self.pairs)
         self.similar_share = float(self.similar.mean())
         if self.similar_share in (0.0, 1.0):
             kind, other = ("dissimilar", "alike") if self.similar_share == 0 else ("similar", "not alike")
@@ -126,6 +170,26 @@ class PairList:
         places = np.searchsorted(self._keys, keys).clip(max=len(self._keys) - 1)
         known = self._keys[places] == keys
         return known, known & self.similar[places]
+
+    def items_of(self, units: Positions) -> Positions:
+        """Both ends of some pairs."""
+        return np.unique(self.pairs[units])
+
+    def hold_out(self, share: float, rng: Generator) -> tuple["PairList", HeldOutPairs]:
+        """Keep some pairs of both kinds back, whose distances should tell them apart."""
+        held = np.zeros(len(self.pairs), bool)
+        for kind in (True, False):  # both kinds must be on both sides
+            members = rng.permutation(np.flatnonzero(self.similar == kind))
+            held[members[: max(round(share * len(members)), 1)]] = True
+        return self.keep(~held), HeldOutPairs(self.pairs[held], self.similar[held])
+
+    def summary(self) -> dict[str, Any]:
+        """How many pairs there are, and how many items they touch."""
+        return {
+            "labelled_items": len(self.labelled),
+            "known_pairs": self.units,
+            "similar_share": round(self.similar_share, 4),
+        }
 
     def hide(self, positions: Positions) -> "PairList":
         """Without the pairs that touch ``positions``."""
@@ -172,113 +236,3 @@ def check_labels(labels: ArrayLike) -> Labels:
     if labels.ndim == 2 and ((labels == -1).any(axis=1) != (labels == -1).all(axis=1)).any():
         raise UserError("a row of flags is either all 0/1 or all -1 (unknown)")
     return labels
-
-
-def read_pairs(source: Any, items: Items) -> PairList:
-    """Pairs from a CSV (``a,b,similar``, by id, path or position) or an array (m, 3) of positions."""
-    if isinstance(source, PairList):
-        return source
-    if not isinstance(source, (str, Path)):
-        return PairList(len(items), source)
-    path = Path(source)
-    if not path.is_file():
-        raise UserError(f"there is no pairs file {path}")
-    if path.suffix.lower() == ".npy":
-        from .items import load_array
-
-        return PairList(len(items), load_array(path))
-    numbered = [(f"{path} row {number}", row) for number, row in enumerate(read_rows(path), start=1)]
-    if numbered and numbered[0][1][-1].strip().lower() in ("similar", "alike", "label", "s"):
-        numbered = numbered[1:]
-    if not numbered:
-        raise UserError(f"{path} holds no pairs: write rows of a,b,similar with similar 1 or 0")
-    find = Finder(items, path.parent)
-    pairs = [(find(row, 0, name), find(row, 1, name), similarity(row, name)) for name, row in numbered]
-    return PairList(len(items), pairs, rows=[name for name, _ in numbered])
-
-
-class Finder:
-    """Positions of items by id, or by path for pictures in files."""
-
-    def __init__(self, items: Items, folder: Path) -> None:
-        self.position = {name: position for position, name in enumerate(items.ids)}
-        self.folder = folder
-        self.paths: Sequence[Path] = getattr(items.content, "paths", [])
-
-    def __call__(self, row: Sequence[str], column: int, name: str) -> int:
-        """The position that ``row[column]`` names."""
-        if len(row) != 3:
-            raise UserError(f"{name} has {len(row)} columns, expected a,b,similar")
-        text = row[column].strip()
-        if text in self.position:
-            return self.position[text]
-        for candidate in (Path(text), self.folder / text) if "\0" not in text else ():
-            if (found := self.position_of_path.get(candidate.resolve())) is not None:
-                return found
-        raise UserError(f"{name} names {text!r}, which is not among the {len(self.position)} items")
-
-    @cached_property
-    def position_of_path(self) -> dict[Path, int]:
-        """Made only where an id is not enough: it asks the disk about every file."""
-        return {path.resolve(): position for position, path in enumerate(self.paths)}
-
-
-def similarity(row: Sequence[str], name: str) -> int:
-    """1 or 0 from the last column."""
-    values = {"1": 1, "0": 0, "true": 1, "false": 0, "yes": 1, "no": 0}
-    text = row[2].strip().lower()
-    if text not in values:
-        raise UserError(f"{name} has similarity {row[2].strip()!r}, expected 1 (alike) or 0 (not alike)")
-    return values[text]
-
-
-def read_labels(source: Any, items: Items) -> Labels:
-    """Labels from an array, an ``.npy``, a CSV of ``id,label``, or "folder": each picture's folder name."""
-    if isinstance(source, (str, Path)):
-        if str(source) == "folder":
-            return folder_labels(items)[0]
-        path = Path(source)
-        if not path.is_file():
-            raise UserError(
-                f"there is no labels file {path} (or say 'folder' to take each picture's folder name)"
-            )
-        if path.suffix.lower() == ".npy":
-            from .items import load_array
-
-            source = load_array(path)
-        else:
-            return labels_from_csv(path, items)
-    labels = check_labels(source)
-    if len(labels) != len(items):
-        raise UserError(
-            f"there are {len(labels)} labels for {len(items)} items: give one an item, -1 where unknown"
-        )
-    return labels
-
-
-def folder_labels(items: Items) -> tuple[Labels, tuple[str, ...]]:
-    """The name of the folder each picture lies in, as its class."""
-    names = [Path(name).parent.as_posix() for name in items.ids]
-    labels, classes = encode_classes(["" if name == "." else name for name in names])
-    if len(classes) < 2:
-        raise UserError(
-            "the pictures do not lie in two or more class folders, so folders say nothing of classes"
-        )
-    return labels, classes
-
-
-def labels_from_csv(path: Path, items: Items) -> Labels:
-    """Rows ``id,label``; items that are not named stay unknown."""
-    rows = [(f"{path} row {number}", row) for number, row in enumerate(read_rows(path), start=1)]
-    if rows and rows[0][1][-1].strip().lower() in ("label", "class"):
-        rows = rows[1:]
-    find = Finder(items, path.parent)
-    names = [""] * len(items)
-    for name, row in rows:
-        if len(row) != 2:
-            raise UserError(f"{name} has {len(row)} columns, expected id,label")
-        position, label = find([*row, ""], 0, name), row[1].strip()
-        if names[position] not in ("", label):
-            raise UserError(f"{name} says {label!r}, an earlier row {names[position]!r} of the same item")
-        names[position] = label
-    return encode_classes(names)[0]

@@ -3,8 +3,8 @@
 from torch import Tensor
 from torch.nn import functional as F
 
-from .names import Reading
-from .pairwise import DPSH
+from .dpsh import DPSH
+from .table import Reading
 
 
 class DHN(DPSH):

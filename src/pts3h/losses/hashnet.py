@@ -6,8 +6,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from .names import Reading
 from .pairwise import PairwiseLoss
+from .table import Reading
 
 GROWTH = 0.005  # beta = sqrt(1 + GROWTH * step)
 SLOPE = 10.0  # a = SLOPE / bits, so that a <h, h> lies in [-10, 10] for any code length

@@ -11,8 +11,6 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from .names import Reading
-
 
 class PairwiseLoss(ABC):
     """Tensors in, a scalar out."""
@@ -40,79 +38,6 @@ class PairwiseLoss(ABC):
             similar: (n, n) bool, the guess.
             unknown: (n, n) bool, which pairs count.
         """
-
-
-class DSH(PairwiseLoss):
-    """Deep Supervised Hashing (Liu et al., CVPR 2016): pull similar pairs together, push others 2b apart.
-
-    Args:
-        bits: code length b.
-        divide: divide L_s by b, so that one range of omega fits every code length.
-        reading: the margin of ``pseudo``. "code": 2, which is what 2b of code space is between unit vectors.
-            "literal": 2b as printed, which unit vectors never reach.
-    """
-
-    def __init__(self, bits: int, *, divide: bool = True, reading: Reading = "auto") -> None:
-        self.margin = 2.0 * bits
-        self.scale = bits if divide else 1
-        self.pseudo_margin = self.margin if reading == "literal" else 2.0
-
-    def supervised(self, outputs: Tensor, similar: Tensor, known: Tensor) -> Tensor:
-        """Mean loss of the known pairs."""
-        total = contrast(squared_distances(outputs), similar, self.margin, known)
-        return total / (self.scale * count(known))
-
-    def pseudo(self, cosine: Tensor, similar: Tensor, unknown: Tensor) -> Tensor:
-        """Mean loss under guessed similarities."""
-        return contrast(2 - 2 * cosine, similar, self.pseudo_margin, unknown) / count(unknown)
-
-
-class DPSH(PairwiseLoss):
-    """Deep Pairwise-Supervised Hashing (Li et al., IJCAI 2016): likelihood of them under u = <F, F> / 2.
-
-    Args:
-        bits: code length b.
-        reading: u of ``pseudo``. "literal": the paper's -|F - F|², in [-4, 0]. "code": (b / 2) cos.
-    """
-
-    def __init__(self, bits: int, *, reading: Reading = "auto") -> None:
-        self.half_bits = bits / 2
-        self.in_code_space = reading == "code"
-
-    def supervised(self, outputs: Tensor, similar: Tensor, known: Tensor) -> Tensor:
-        """Mean loss of the known pairs."""
-        return likelihood(outputs @ outputs.T / 2, similar, known) / count(known)
-
-    def pseudo(self, cosine: Tensor, similar: Tensor, unknown: Tensor) -> Tensor:
-        """Mean loss under guessed similarities."""
-        u = self.half_bits * cosine if self.in_code_space else 2 * cosine - 2
-        return likelihood(u, similar, unknown) / count(unknown)
-
-
-class KSH(PairwiseLoss):
-    """Supervised Hashing with Kernels (Liu et al., CVPR 2012): inner products should be +b or -b.
-
-    Args:
-        bits: code length b.
-        divide: divide L_s by b², so that one range of omega fits every code length.
-        reading: "code": (2W - 1 - cos)². "literal": (b (2W - 1) - sim)² with the paper's similarity, over b².
-    """
-
-    def __init__(self, bits: int, *, divide: bool = True, reading: Reading = "auto") -> None:
-        self.bits = bits
-        self.scale = bits**2 if divide else 1
-        self.literal = reading == "literal"
-
-    def supervised(self, outputs: Tensor, similar: Tensor, known: Tensor) -> Tensor:
-        """Mean loss of the known pairs."""
-        target = self.bits * (2.0 * similar - 1)
-        return squared_error(outputs @ outputs.T, target, known) / (self.scale * count(known))
-
-    def pseudo(self, cosine: Tensor, similar: Tensor, unknown: Tensor) -> Tensor:
-        """Mean loss under guessed similarities."""
-        target = 2.0 * similar - 1
-        value = (2 * cosine - 2) / self.bits if self.literal else cosine
-        return squared_error(value, target, unknown) / count(unknown)
 
 
 def contrast(distance: Tensor, similar: Tensor, margin: float, mask: Tensor) -> Tensor:

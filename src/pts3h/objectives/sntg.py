@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from ..losses.consistency import cosines, similarity_threshold
-from ..losses.contrast import squared_contrast
+from ..losses.squared_contrast import squared_contrast
 from .mean_teacher import MeanTeacher
 from .objective import Step
 from .pts3h import unknown_pairs

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from ..data.items import Labels
-from ..losses.contrast import squared_contrast
+from ..losses.squared_contrast import squared_contrast
 from ..losses.quantization import quantization
 from .class_targets import Classifier, class_targets
 from .objective import Objective, Step, Terms

@@ -1,0 +1,93 @@
+"""Which settings can act in the situation at hand. One that cannot is refused: it would only pretend."""
+
+from collections.abc import Callable, Collection, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..errors import UserError
+from ..losses.table import Loss
+
+if TYPE_CHECKING:
+    from .used import Used
+
+
+class Rule(NamedTuple):
+    """Some settings, when they act, and why not otherwise."""
+
+    names: tuple[str, ...]
+    act: "Callable[[Used, Loss], bool]"
+    why: str
+
+
+RULES = (
+    Rule(
+        ("backbone", "weights", "freeze", "image_size", "views", "crop", "flip", "jitter"),
+        lambda used, loss: used.takes_pictures,
+        "it is for pictures, and these items are vectors",
+    ),
+    Rule(
+        ("warm_start", "fixed_norm", "backbone_rate", "code_size", "mirror"),
+        lambda used, loss: used.fine_tunes,
+        "it is for fine-tuned networks, and here no backbone is trained",
+    ),
+    Rule(
+        ("noise", "drop"),
+        lambda used, loss: not used.fine_tunes,
+        "it is for vectors and frozen features, and this network is fine-tuned",
+    ),
+    Rule(
+        ("views",),
+        lambda used, loss: used.freeze or used.warm_start,
+        "it is for cached features, and this run computes none",
+    ),
+    Rule(
+        ("momentum",),
+        lambda used, loss: used.optimizer == "sgd" or used.warm_start,
+        "AdamW has no momentum",
+    ),
+    Rule(("dropout",), lambda used, loss: used.hidden > 0, "there is no hidden layer"),
+    Rule(
+        ("gamma", "consistency", "lead", "ramp", "unlabelled_per_batch"),
+        lambda used, loss: used.omega > 0,
+        "omega is 0, so unlabelled items take no part",
+    ),
+    Rule(
+        ("lead", "ramp", "unlabelled_per_batch"),
+        lambda used, loss: used.learns_from_unlabelled,
+        "consistency is off and gamma is 0, so unlabelled items take no part",
+    ),
+    Rule(
+        ("similar_share", "pseudo"),
+        lambda used, loss: used.makes_pseudo_pairs,
+        "omega or gamma is 0, so there are no pseudo pairs",
+    ),
+    Rule(
+        ("pseudo",),
+        lambda used, loss: "reading" in loss.options,
+        "this loss reads normalised outputs in one way only",
+    ),
+    Rule(
+        ("divide",),
+        lambda used, loss: "divide" in loss.options,
+        "this loss does not grow with the code length",
+    ),
+)
+
+
+# A value that asks for what happens anyway is never refused: by default False and 0.
+OFF = {"freeze": True, "divide": None, "consistency": None}
+
+
+def refuse_idle(asked: Mapping[str, Any], used: "Used", loss: Loss, shared: Collection[str] = ()) -> None:
+    """Raise for the first setting that was asked for and cannot act.
+
+    Args:
+        asked: settings by name.
+        used: what came of them.
+        loss: the pairwise loss.
+        shared: names that are set aside instead.
+    """
+    for rule in RULES:
+        for name in rule.names:
+            value, off = asked.get(name), OFF.get(name, False)
+            if value is not None and value != off and name not in shared and not rule.act(used, loss):
+                raise UserError(f"{name}={value!r} would do nothing here: {rule.why}; leave it out")
