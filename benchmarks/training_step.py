@@ -21,7 +21,8 @@ from pts3h.data.inputs import ImageInputs, Inputs, VectorInputs
 from pts3h.data.known_pairs import LabelPairs
 from pts3h.data.views import ImageViews, VectorViews
 from pts3h.nets.backbones.efficientnet import EfficientNetLite
-from pts3h.nets.hash_network import HashNetwork, Teacher
+from pts3h.nets.hash_network import HashNetwork
+from pts3h.nets.teacher import Teacher
 from pts3h.settings import Config
 from pts3h.training.learning import build_objective
 from pts3h.training.loop import Run, train

@@ -11,7 +11,7 @@ import torch
 from pts3h.data.images import ImageArray
 from pts3h.data.views import ImageViews
 from pts3h.evaluation import evaluate
-from pts3h.nets import build_backbone
+from pts3h.nets.backbones.build import build_backbone
 from pts3h.nets.feature_cache import FrozenBackbone
 from pts3h.systems.table import METHODS, make_method
 from tests.systems.problems import make_problem

@@ -15,7 +15,8 @@ from pts3h.data.known_pairs import LabelPairs
 from pts3h.data.views import VectorViews
 from pts3h.errors import UserError
 from pts3h.losses.ramps import consistency_ramp, learning_rate_factor, teacher_decay
-from pts3h.nets.hash_network import HashNetwork, Teacher
+from pts3h.nets.hash_network import HashNetwork
+from pts3h.nets.teacher import Teacher
 from pts3h.objectives.objective import Objective, Step
 from pts3h.settings import LOSS_DEFAULTS, Config
 from pts3h.training.checkpoint import Checkpoint, load_checkpoint, save_checkpoint

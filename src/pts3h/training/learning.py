@@ -12,7 +12,8 @@ from ..data.inputs import Inputs, VectorInputs
 from ..data.known_pairs import KnownPairs
 from ..errors import UserError
 from ..losses.table import pairwise_loss
-from ..nets.hash_network import HashNetwork, Teacher
+from ..nets.hash_network import HashNetwork
+from ..nets.teacher import Teacher
 from ..objectives.objective import Objective
 from ..objectives.pts3h import PTS3H
 from ..settings import Config

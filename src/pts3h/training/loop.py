@@ -25,7 +25,8 @@ from ..data.batches import Batch, Batches
 from ..data.inputs import ImageInputs, Inputs
 from ..errors import UserError
 from ..losses.ramps import consistency_ramp, learning_rate_factor, teacher_decay
-from ..nets.hash_network import HashNetwork, Teacher
+from ..nets.hash_network import HashNetwork
+from ..nets.teacher import Teacher
 from ..objectives.objective import Objective, Step
 from ..settings import Config
 from ..util import progress

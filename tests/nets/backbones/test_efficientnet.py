@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from pts3h import UserError
-from pts3h.nets import build_backbone
+from pts3h.nets.backbones.build import build_backbone
 from pts3h.nets.backbones.efficientnet import PACKAGES, ConvNorm, EfficientNetLite, scaled_channels
 
 

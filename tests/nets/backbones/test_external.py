@@ -9,7 +9,7 @@ from safetensors.torch import save_file
 from torch import nn
 
 from pts3h import UserError
-from pts3h.nets import build_backbone
+from pts3h.nets.backbones.build import build_backbone
 
 
 class TimmNet(nn.Module):

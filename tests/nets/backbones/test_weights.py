@@ -7,8 +7,12 @@ import torch
 from safetensors.torch import save_file
 
 from pts3h import UserError
-from pts3h.nets.backbones import weights
-from pts3h.nets.backbones.weights import fetch_weights, load_weights, read_weights
+from pts3h.nets.backbones.weights import (
+    fetch_weights,
+    load_weights,
+    read_weights,
+    with_published_weights,
+)
 from tests.pictures import serving
 
 TENSORS = {"weight": torch.arange(6.0).view(2, 3), "bias": torch.ones(2)}
@@ -66,12 +70,12 @@ class TestFetch:
         digest = digest or hashlib.sha256((folder / "weights.pth").read_bytes()).hexdigest()[:8]
         return (folder / "weights.pth").rename(folder / f"alexnet-owt-{digest}.pth").name
 
-    def test_the_right_checksum(self, folder, monkeypatch):
+    def test_the_right_checksum(self, folder):
         name = self.serve(folder, TENSORS)
         with serving(folder) as root:
-            monkeypatch.setitem(weights.ADDRESSES, "alexnet", f"{root}/{name}")
-            assert same(fetch_weights("alexnet"))
-        assert same(fetch_weights("alexnet"))  # kept, so no server is needed
+            address = f"{root}/{name}"
+            assert same(fetch_weights("alexnet", address))
+        assert same(fetch_weights("alexnet", address))  # kept, so no server is needed
 
     def test_the_wrong_checksum(self, folder):
         name = self.serve(folder, TENSORS, digest="00000000")
@@ -86,6 +90,16 @@ class TestFetch:
         name = self.serve(folder, {"weight": Trap()})
         with serving(folder) as root, pytest.raises(UserError, match="cannot get the weights"):
             fetch_weights("alexnet", f"{root}/{name}")
+
+    def test_into_a_network_which_they_must_cover(self, folder):
+        name = self.serve(folder, TENSORS)
+        with serving(folder) as root:
+            net = with_published_weights(torch.nn.Linear(3, 2), "line", f"{root}/{name}")
+            assert same(net.state_dict())
+            two = torch.nn.Linear(3, 2)
+            two.register_buffer("more", torch.zeros(1))
+            with pytest.raises(UserError, match="does not cover more: it is for another network than line"):
+                with_published_weights(two, "line", f"{root}/{name}")
 
     def test_nobody_answers(self):
         with pytest.raises(UserError, match=r"give a local file with weights="):

@@ -7,6 +7,9 @@ the classifier, is left out: the hash layer takes its place.
 from torch import Tensor, nn
 
 from .backbone import IMAGENET, Backbone
+from .weights import with_published_weights
+
+ADDRESS = "https://download.pytorch.org/models/alexnet-owt-7be5be79.pth"  # torchvision's, of ImageNet
 
 
 class AlexNet(Backbone):
@@ -43,3 +46,8 @@ class AlexNet(Backbone):
         """Normalised images → features."""
         vectors: Tensor = self.classifier(self.avgpool(self.features(images)).flatten(1))
         return vectors
+
+
+def pretrained_alexnet() -> AlexNet:
+    """AlexNet with torchvision's ImageNet weights."""
+    return with_published_weights(AlexNet(), "alexnet", ADDRESS)

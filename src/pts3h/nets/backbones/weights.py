@@ -3,17 +3,14 @@
 from http.client import HTTPException
 from pathlib import Path
 from pickle import UnpicklingError
+from typing import TypeVar
 
 import torch
 from torch import Tensor, nn
 
 from ...errors import UserError
 
-# torchvision's ImageNet weights; the digits in the name are the start of the file's sha256
-ADDRESSES = {
-    "alexnet": "https://download.pytorch.org/models/alexnet-owt-7be5be79.pth",
-    "vgg16": "https://download.pytorch.org/models/vgg16-397923af.pth",
-}
+Net = TypeVar("Net", bound=nn.Module)
 
 
 def read_weights(path: Path | str) -> dict[str, Tensor]:
@@ -30,13 +27,19 @@ def read_weights(path: Path | str) -> dict[str, Tensor]:
     except Exception as error:
         raise UserError(f"{path} is not a readable weight file ({type(error).__name__})") from error
     if not isinstance(tensors, dict) or not all(isinstance(value, Tensor) for value in tensors.values()):
-        raise UserError(f"{path} holds more than a table of named tensors: save the state_dict alone")
+        raise UserError(f"{path} holds more than named tensors: save the state_dict alone")
     return tensors
 
 
-def fetch_weights(name: str, address: str | None = None) -> dict[str, Tensor]:
-    """Download (once, checksum verified) the weights of ``name``."""
-    address = address or ADDRESSES[name]
+def with_published_weights(net: Net, name: str, address: str) -> Net:
+    """``net`` with the weights at ``address``, which must cover all of it."""
+    if missing := load_weights(net, fetch_weights(name, address), address):
+        raise UserError(f"{address} does not cover {missing[0]}: it is for another network than {name}")
+    return net
+
+
+def fetch_weights(name: str, address: str) -> dict[str, Tensor]:
+    """Download the weights of ``name`` once; the digits in the file's name are the start of its sha256."""
     try:
         tensors: dict[str, Tensor] = torch.hub.load_state_dict_from_url(
             address, map_location="cpu", check_hash=True, weights_only=True, progress=False
@@ -50,14 +53,14 @@ def fetch_weights(name: str, address: str | None = None) -> dict[str, Tensor]:
 
 
 def load_weights(net: nn.Module, tensors: dict[str, Tensor], source: str) -> list[str]:
-    """Copy tensors into ``net`` by name and return the names of those that the source did not have.
+    """Copy tensors into ``net`` by name; return the names of its tensors that the source does not have.
 
-    A network's unused last layer (the classifier that the hash layer replaces) is ignored.
+    Tensors that ``net`` does not have, such as the classifier that the hash layer replaces, are ignored.
     """
     own = net.state_dict()
     fitting = {name: value for name, value in tensors.items() if name in own}
     if not fitting:
-        raise UserError(f"{source} holds no tensor that this network has: it is for another network")
+        raise UserError(f"{source} has no tensor in common with this network: it is for another one")
     for name, value in fitting.items():
         if value.shape != own[name].shape:
             raise UserError(
