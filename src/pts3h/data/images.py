@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageOps
 
-from ..errors import UserError
+from ..errors import BrokenImage
 
 Positions = NDArray[np.int64]
 Pixels = NDArray[np.uint8]
@@ -19,10 +19,6 @@ Pixels = NDArray[np.uint8]
 # decoders we let loose on strangers' files: the picture formats people have, none of the exotic ones
 FORMATS = ("JPEG", "PNG", "WEBP", "BMP", "GIF", "TIFF")
 SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".bmp", ".gif", ".tif", ".tiff")
-
-
-class BrokenImage(UserError):
-    """A picture that cannot be decoded."""
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,9 @@
 A view depends on the seed and the step alone, so a resumed run sees what an uninterrupted one would have.
 """
 
-from typing import Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -14,37 +16,71 @@ from torch import Tensor
 from .images import Images, Positions
 from .views import ImageViews, VectorViews
 
+SAMPLE = 4096  # items whose mean and spread stand for all
 
-class Inputs(Protocol):
-    """Items as tensors."""
 
+class Inputs(ABC):
+    """Items as tensors.
+
+    Attributes:
+        worth_preparing: whether views take so long that a second thread should make them ahead of time.
+        batch: items at a time that networks run on quickly.
+        broken: reason by position, for pictures that could not be read so far.
+    """
+
+    worth_preparing: bool
+    batch: int
+    broken: dict[int, str]
+
+    @property
+    def standard(self) -> tuple[Tensor, Tensor] | None:
+        """Mean and spread of each entry of the vectors; None for pictures."""
+        return None
+
+    @abstractmethod
     def two_views(self, positions: Positions, seed: int) -> tuple[Tensor, Tensor]:
         """Two independent perturbations of the items at ``positions``."""
-        ...
 
+    @abstractmethod
     def clean(self, positions: Positions) -> Tensor:
         """The items at ``positions``, unperturbed."""
-        ...
+
+    def rows(self, positions: Positions) -> NDArray[np.float32]:
+        """The unperturbed items as rows (n, d), for systems that work on plain matrices."""
+        return np.asarray(self.clean(positions).flatten(1).numpy(), np.float32)
 
 
-class VectorInputs:
+class VectorInputs(Inputs):
     """Embeddings, or cached features of an image and of perturbed copies of it.
 
     Args:
         array: (n, d), or (n, 1 + copies, d) with the clean vector first; may be on disk.
         views: noise and dropout on top.
         members: positions of the items that take part in training, whose mean and spread count; None for all.
+        broken: reason by position, for pictures whose features could not be computed.
     """
 
+    worth_preparing = False  # a step on vectors takes milliseconds: a second thread costs more than it saves
+    batch = 512
+
     def __init__(
-        self, array: NDArray[np.floating], views: VectorViews, members: Positions | None = None
+        self,
+        array: NDArray[np.floating],
+        views: VectorViews | None = None,
+        members: Positions | None = None,
+        broken: Mapping[int, str] | None = None,
     ) -> None:
         self.array = array[:, None, :] if array.ndim == 2 else array
-        self.views = views
-        chosen = np.arange(len(array)) if members is None else members
-        sample = np.asarray(self.array[chosen[:: max(len(chosen) // 4096, 1)], 0], np.float32)
-        self.center = torch.from_numpy(sample.mean(axis=0))
-        self.spread = torch.from_numpy(sample.std(axis=0))
+        self.views = views or VectorViews(noise=0.0, dropout=0.0)
+        self.members = np.arange(len(array)) if members is None else members
+        self.broken = dict(broken or {})
+
+    @cached_property
+    def standard(self) -> tuple[Tensor, Tensor]:
+        """Mean and spread of each entry, over a sample of those that take part."""
+        chosen = self.members[:: max(len(self.members) // SAMPLE, 1)]
+        sample = np.asarray(self.array[chosen, 0], np.float32)
+        return torch.from_numpy(sample.mean(axis=0)), torch.from_numpy(sample.std(axis=0))
 
     def two_views(self, positions: Positions, seed: int) -> tuple[Tensor, Tensor]:
         """Two different copies where there are several, then noise and dropout, each drawn anew."""
@@ -54,7 +90,8 @@ class VectorInputs:
         second = (first + rng.integers(1, copies, size=count)) % copies if copies > 1 else first
         both = self._take(np.concatenate([positions, positions]), np.concatenate([first, second]))
         generator = torch.Generator().manual_seed(seed)
-        perturbed = self.views(both, generator, center=self.center, spread=self.spread)
+        center, spread = self.standard
+        perturbed = self.views(both, generator, center=center, spread=spread)
         return perturbed[:count], perturbed[count:]
 
     def clean(self, positions: Positions) -> Tensor:
@@ -65,17 +102,21 @@ class VectorInputs:
         return torch.from_numpy(self.array[positions, copies]).float()
 
 
-class ImageInputs:
+class ImageInputs(Inputs):
     """Images, decoded and perturbed as they are needed.
 
     Args:
         images: the pictures.
-        size: pixels a side.
+        size: pixels per side.
         views: how they are perturbed.
     """
 
-    def __init__(self, images: Images, size: int, views: ImageViews) -> None:
-        self.images, self.size, self.views = images, size, views
+    worth_preparing = True
+    batch = 64
+
+    def __init__(self, images: Images, size: int, views: ImageViews | None = None) -> None:
+        self.images, self.size, self.views = images, size, views or ImageViews()
+        self.broken = {}
 
     def two_views(self, positions: Positions, seed: int) -> tuple[Tensor, Tensor]:
         """Two random crops, flips and colourings of each image."""
@@ -84,5 +125,7 @@ class ImageInputs:
         return self.views(clean, generator), self.views(clean, generator)
 
     def clean(self, positions: Positions) -> Tensor:
-        """(n, 3, size, size) in [0, 1]."""
-        return torch.from_numpy(self.images.load(positions, self.size).pixels).float().div_(255)
+        """(n, 3, size, size) in [0, 1]; black where a picture is broken, which is noted."""
+        loaded = self.images.load(positions, self.size)
+        self.broken |= {int(positions[place]): reason for place, reason in loaded.broken.items()}
+        return torch.from_numpy(loaded.pixels).float().div_(255)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ..errors import UserError
 from .images import ImageArray, ImageFiles, Images, Positions, find_images
@@ -58,8 +58,12 @@ class Items:
         return self.content.digest()
 
 
-def read_items(source: Any, *, root: Path | str | None = None) -> Items:
-    """Understand ``source`` as items.
+# what a user may have: a folder or file, a list of picture paths, an array, or items already read
+ItemsLike = Items | str | Path | Sequence[str | Path] | ArrayLike
+
+
+def read_items(source: ItemsLike, *, root: Path | str | None = None) -> Items:
+    """Read items from whatever a user has.
 
     Args:
         source: a folder of pictures, an ``.npy`` file, a CSV, a list file (``<path> <0/1> <0/1> ...``), a

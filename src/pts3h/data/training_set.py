@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import UserError
 from .images import Positions
-from .items import Items, Labels
+from .items import Items
 from .known_pairs import KnownPairs
 
 
@@ -29,12 +29,6 @@ class TrainingSet:
     def members(self) -> Positions:
         """Positions of all items that take part, ascending."""
         return np.union1d(self.known.labelled, self.pool)
-
-    def labels(self, system: str) -> Labels:
-        """Labels of all items, -1 where unknown; refused where only pairs are known."""
-        if self.known.labels is None:
-            raise UserError(f"{system} learns from labels, and only pairs are known here: give labels")
-        return self.known.labels
 
     def without(self, positions: Positions) -> "TrainingSet":
         """The same but for these items, which take no part; who loses all its pairs joins the pool."""

@@ -23,9 +23,10 @@ from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 from ..data.images import Images, Positions
 from ..data.views import ImageViews
-from ..util import progress
 from ..util.files import cache_folder, explain_os_errors, locked, write_json
+from ..util.progress import Progress, bar
 from .backbones.backbone import Backbone
+from .layout import channels_last
 
 BATCH = 64
 SAVE_EVERY = 16  # batches between two notes of how far the cache has come
@@ -55,8 +56,7 @@ class FrozenBackbone:
     def __init__(self, backbone: Backbone, *, name: str) -> None:
         self.width = backbone.width
         self.digest = f"{name}-{digest_weights(backbone)}"
-        folded = fold_norms(copy.deepcopy(backbone).eval())
-        self.net = folded.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        self.net = channels_last(fold_norms(copy.deepcopy(backbone).eval()))
         self.device = next(backbone.parameters()).device
 
     @torch.inference_mode()
@@ -66,7 +66,7 @@ class FrozenBackbone:
         return features.half().float()
 
     def cached(
-        self, images: Images, *, size: int, copies: int, views: ImageViews, show: bool | None = None
+        self, images: Images, *, size: int, copies: int, views: ImageViews, progress: Progress = None
     ) -> Features:
         """Features of all images, from disk where they were computed before.
 
@@ -79,11 +79,11 @@ class FrozenBackbone:
         if not finished.exists():
             with locked(stem.with_suffix(".lock")):
                 if not finished.exists():  # another process may have made it while this one waited
-                    self._fill(images, size, copies, views, partial, note, show)
+                    self._fill(images, size, copies, views, partial, note, progress)
                     partial.rename(finished)
         return read_cache(finished)
 
-    def clean(self, images: Images, *, size: int, show: bool | None = None) -> Features:
+    def clean(self, images: Images, *, size: int, progress: Progress = None) -> Features:
         """Features of the unperturbed images: from any cache that holds them, else computed and not kept."""
         stored = sorted(cache_folder("features").glob(f"{self._clean_key(images, size)}-*.npy"))
         if stored:
@@ -91,7 +91,7 @@ class FrozenBackbone:
         array = np.empty((len(images), 1, self.width), np.float16)
         broken: dict[int, str] = {}
         generator = torch.Generator()
-        with progress.bar("features", len(images), unit="images", show=show) as advance:
+        with bar("features", len(images), unit="images", progress=progress) as advance:
             for start in range(0, len(images), BATCH):
                 positions = np.arange(start, min(start + BATCH, len(images)))
                 array[positions], missing = self._batch(images, positions, size, 0, ImageViews(), generator)
@@ -110,7 +110,7 @@ class FrozenBackbone:
         views: ImageViews,
         partial: Path,
         note: Path,
-        show: bool | None,
+        progress: Progress,
     ) -> None:
         shape = (len(images), 1 + copies, self.width)
         done, broken = 0, dict[str, str]()
@@ -122,7 +122,7 @@ class FrozenBackbone:
             else:
                 array = np.lib.format.open_memmap(partial, mode="w+", dtype=np.float16, shape=shape)
                 reserve(partial)
-        with progress.bar("features", len(images), unit="images", show=show) as advance:
+        with bar("features", len(images), unit="images", progress=progress) as advance:
             advance(done)
             for batch, start in enumerate(range(done, len(images), BATCH), start=1):
                 positions = np.arange(start, min(start + BATCH, len(images)))

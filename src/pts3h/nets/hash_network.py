@@ -33,7 +33,7 @@ class HashNetwork(nn.Module):
         fixed_norm: bool = True,
     ) -> None:
         super().__init__()
-        self.backbone, self.fixed_norm = backbone, fixed_norm
+        self.bits, self.backbone, self.fixed_norm = bits, backbone, fixed_norm
         self.register_buffer("center", torch.zeros(inputs))
         self.register_buffer("scale", torch.ones(()))
         self.trunk = nn.Sequential()

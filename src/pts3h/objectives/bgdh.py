@@ -14,9 +14,10 @@ from torch.nn import functional as F
 
 from ..data.images import Positions
 from ..data.inputs import Inputs
-from ..systems.system import vectors_of
+from ..data.problem import Problem
+from ..settings.used import Used
 from .objective import Step
-from .semi_supervised import SemiSupervised
+from .semi_supervised import SemiSupervised, shared
 
 CHUNK = 2048
 
@@ -88,10 +89,16 @@ def anchor_graph(
     """
     count = min(count, len(members))
     chosen = np.random.default_rng((seed, 31)).choice(members, count, replace=False)
-    anchors = torch.from_numpy(vectors_of(inputs, chosen))
+    anchors = torch.from_numpy(inputs.rows(chosen))
     graph = np.full((int(members.max()) + 1, min(links, count)), -1, np.int64)
     for start in range(0, len(members), CHUNK):
         part = members[start : start + CHUNK]
-        distance = torch.cdist(torch.from_numpy(vectors_of(inputs, part)), anchors)
+        distance = torch.cdist(torch.from_numpy(inputs.rows(part)), anchors)
         graph[part] = distance.topk(graph.shape[1], dim=1, largest=False).indices.numpy()
     return graph, count
+
+
+def build(problem: Problem, used: Used) -> BGDH:
+    """BGDH; omega weighs its graph."""
+    anchors, count = anchor_graph(problem.inputs, problem.members, seed=used.seed)
+    return BGDH(**shared(used), bits=used.bits, anchors=anchors, count=count)

@@ -10,7 +10,8 @@ from torch import Tensor
 
 from ..data.inputs import Inputs
 from ..data.known_pairs import KnownPairs
-from ..systems.system import vectors_of
+from ..data.problem import Problem
+from ..settings.used import Used
 from .memory import CodeMemory, signs
 from .objective import Objective, Step, Terms
 
@@ -35,7 +36,7 @@ class DISH(Objective):
     ) -> None:
         self.known, self.memory, self.anchor = known, memory, anchor
         self.rng = np.random.default_rng((seed, 21))
-        vectors = vectors_of(inputs, memory.labelled)
+        vectors = inputs.rows(memory.labelled)
         projection = self.rng.standard_normal((vectors.shape[1], memory.outputs.shape[1]), np.float32)
         first = torch.from_numpy((vectors - vectors.mean(axis=0)) @ projection)
         memory.remember(memory.labelled, signs(first))
@@ -98,3 +99,9 @@ def inference_objective(codes: Matrix, signed: Matrix, outputs: Matrix, anchor: 
     scale = 1 / (bits * max(float(known.sum(1).mean()), 1.0))
     pairs = np.square(known * (bits * signed - codes @ codes.T)).sum()
     return float(scale / 2 * pairs + anchor * np.square(codes - outputs).sum())
+
+
+def build(problem: Problem, used: Used) -> DISH:
+    """DISH learns from the known pairs alone."""
+    memory = CodeMemory(problem.known.labelled, used.bits, used.steps)
+    return DISH(problem.known, memory, problem.inputs, seed=used.seed)

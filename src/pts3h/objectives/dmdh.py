@@ -7,9 +7,12 @@ leaves two easy problems: the best codes given f, and the best outputs given b.
 import torch
 from torch import Tensor
 
+from ..data.problem import Problem
 from ..losses.pairwise import PairwiseLoss
+from ..settings.used import Used
 from .memory import signs
 from .objective import Objective, Step, Terms
+from .semi_supervised import base_loss
 
 
 class DMDH(Objective):
@@ -35,3 +38,8 @@ class DMDH(Objective):
     def best_codes(self, outputs: Tensor, slope: Tensor) -> Tensor:
         """The codes b that minimise <slope, b - f> + tie |b - f|² / n: f less a step, rounded."""
         return signs(outputs - len(outputs) / (2 * self.tie) * slope)
+
+
+def build(problem: Problem, used: Used) -> DMDH:
+    """DMDH; eta weighs the distance of outputs and codes."""
+    return DMDH(base_loss(used), tie=used.eta)

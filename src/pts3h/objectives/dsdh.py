@@ -7,10 +7,13 @@ import torch
 from torch import Tensor
 
 from ..data.items import Labels
+from ..data.problem import Problem
 from ..losses.pairwise import PairwiseLoss
+from ..settings.used import Used
 from .class_targets import class_targets
 from .memory import CodeMemory
 from .objective import Objective, Step, Terms
+from .semi_supervised import base_loss
 
 
 class DSDH(Objective):
@@ -87,3 +90,9 @@ def descend(
         if torch.equal(before, codes):
             break
     return codes
+
+
+def build(problem: Problem, used: Used) -> DSDH:
+    """DSDH; eta weighs the distance of outputs and codes."""
+    memory = CodeMemory(problem.known.labelled, used.bits, used.steps)
+    return DSDH(base_loss(used), problem.labels("dsdh"), memory, eta=used.eta)

@@ -9,7 +9,10 @@ import torch
 from torch import Tensor, nn
 
 from ..data.items import Labels
+from ..data.problem import Problem
+from ..errors import UserError
 from ..losses.quantization import quantization
+from ..settings.used import Used
 from .class_targets import Classifier, class_targets
 from .conditional_gan import ConditionalGAN
 from .objective import Objective, Step, Terms
@@ -83,3 +86,13 @@ def run_aside(network: nn.Module, inputs: Tensor) -> Tensor:
     buffers = {name: buffer.clone() for name, buffer in network.named_buffers()}
     outputs: Tensor = torch.func.functional_call(network, buffers, (inputs,))
     return outputs
+
+
+def build(problem: Problem, used: Used) -> DSHGANs:
+    """DSH-GANs; omega weighs the made items."""
+    labels, standard = problem.labels("dsh-gans"), problem.inputs.standard
+    if standard is None:
+        raise UserError("dsh-gans makes vectors here, not pictures: leave out --fine-tune, or this system")
+    classes = labels.shape[1] if labels.ndim == 2 else int(labels.max()) + 1
+    gan = ConditionalGAN(*standard, classes, several=labels.ndim == 2)
+    return DSHGANs(labels, used.bits, gan, omega=used.omega, eta=used.eta)

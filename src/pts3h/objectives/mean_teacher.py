@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from torch import Tensor
 from torch.nn import functional as F
 
+from ..data.problem import Problem
+from ..settings.used import Used
 from .objective import Step
-from .semi_supervised import SemiSupervised
+from .semi_supervised import SemiSupervised, shared
 
 
 @dataclass(kw_only=True)
@@ -29,3 +31,8 @@ def own_distance(outputs: Tensor, target: Tensor) -> Tensor:
     """(n,) squared distances of each item's normalised output to its target's; none flows into the target."""
     difference = F.normalize(outputs, dim=1) - F.normalize(target.detach(), dim=1)
     return difference.square().sum(1)
+
+
+def build(problem: Problem, used: Used) -> MeanTeacher:
+    """Mean Teacher in the place of R_u."""
+    return MeanTeacher(**shared(used))

@@ -21,6 +21,12 @@ class Terms(NamedTuple):
     total: Tensor
     named: dict[str, Tensor | float]
 
+    def figures(self) -> dict[str, float]:
+        """The named parts as plain numbers."""
+        return {
+            name: value.item() if isinstance(value, Tensor) else value for name, value in self.named.items()
+        }
+
 
 @dataclass(frozen=True)
 class Step:

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from ..data.problem import Problem
 from ..losses.consistency import consistent_similarity, cosines, similarity_threshold
+from ..settings.used import Used
 from .objective import Step
-from .semi_supervised import SemiSupervised
+from .semi_supervised import SemiSupervised, shared
 
 
 @dataclass(kw_only=True)
@@ -62,3 +64,10 @@ def unknown_pairs(known: Tensor, count: int) -> Tensor:
     labelled = len(known)
     unknown[:labelled, :labelled] &= ~known
     return unknown
+
+
+def build(problem: Problem, used: Used) -> PTS3H:
+    """PTS3H, its variants and, with omega 0, its base."""
+    return PTS3H(
+        **shared(used), gamma=used.gamma, similar_share=used.similar_share, consistency=used.consistency
+    )

@@ -5,11 +5,14 @@ L = L_s + omega(t) R_u + eta Q
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from typing import TypedDict
 
 from torch import Tensor
 
 from ..losses.pairwise import PairwiseLoss
 from ..losses.quantization import quantization
+from ..losses.table import LOSSES
+from ..settings.used import Used
 from .objective import Objective, Step, Terms
 
 
@@ -49,3 +52,21 @@ class SemiSupervised(Objective):
     @abstractmethod
     def regulariser(self, step: Step) -> tuple[Tensor, dict[str, Tensor | float]]:
         """R_u, and its parts by name."""
+
+
+class Shared(TypedDict):
+    """What every semi-supervised objective takes."""
+
+    pairwise: PairwiseLoss
+    omega: float
+    eta: float
+
+
+def base_loss(used: Used) -> PairwiseLoss:
+    """The pairwise loss of the settings."""
+    return LOSSES.find(used.loss).build(used.bits, divide=used.divide, reading=used.pseudo)
+
+
+def shared(used: Used) -> Shared:
+    """The base loss and the two weights of the settings."""
+    return {"pairwise": base_loss(used), "omega": used.omega, "eta": used.eta}

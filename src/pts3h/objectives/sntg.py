@@ -4,11 +4,14 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
+from ..data.problem import Problem
 from ..losses.consistency import cosines, similarity_threshold
 from ..losses.squared_contrast import squared_contrast
+from ..settings.used import Used
 from .mean_teacher import MeanTeacher
 from .objective import Step
 from .pts3h import unknown_pairs
+from .semi_supervised import shared
 
 
 @dataclass(kw_only=True)
@@ -38,3 +41,8 @@ class SNTG(MeanTeacher):
         neighbours = 2 * teacher_cosine - 2 >= threshold
         graph = squared_contrast(2 - 2 * cosines(step.outputs), neighbours, self.margin, unknown)
         return own + self.smooth * graph, {**parts, "graph": graph, "threshold": threshold}
+
+
+def build(problem: Problem, used: Used) -> SNTG:
+    """SNTG in the place of R_u; gamma weighs its graph."""
+    return SNTG(**shared(used), smooth=used.gamma, similar_share=used.similar_share)

@@ -6,8 +6,10 @@ import torch
 from torch import Tensor, nn
 
 from ..data.items import Labels
-from ..losses.squared_contrast import squared_contrast
+from ..data.problem import Problem
 from ..losses.quantization import quantization
+from ..losses.squared_contrast import squared_contrast
+from ..settings.used import Used
 from .class_targets import Classifier, class_targets
 from .objective import Objective, Step, Terms
 from .pts3h import unknown_pairs
@@ -90,3 +92,8 @@ def nearest_in_batch(rows: Tensor, count: int) -> Tensor:
     nearest = distance.topk(min(count, len(rows) - 1), dim=1, largest=False).indices
     near = torch.zeros_like(distance, dtype=torch.bool).scatter_(1, nearest, True)
     return near | near.T
+
+
+def build(problem: Problem, used: Used) -> SSDH:
+    """SSDH; omega weighs its graphs."""
+    return SSDH(problem.labels("ssdh"), used.bits, omega=used.omega, eta=used.eta)

@@ -6,9 +6,11 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from ..data.problem import Problem
+from ..settings.used import Used
 from .mean_teacher import own_distance
 from .objective import Step
-from .semi_supervised import SemiSupervised
+from .semi_supervised import SemiSupervised, shared
 
 
 @dataclass(kw_only=True)
@@ -41,3 +43,8 @@ class TempEns(SemiSupervised):
         self._average[at] = torch.lerp(fresh, average, self.decay).to(self._average)
         self._seen[at] += 1
         return loss, {"consistent": loss}
+
+
+def build(problem: Problem, used: Used) -> TempEns:
+    """Temporal ensembling in the place of R_u."""
+    return TempEns(**shared(used), count=int(problem.members.max()) + 1, bits=used.bits)

@@ -6,9 +6,11 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from ..data.problem import Problem
+from ..settings.used import Used
 from .mean_teacher import own_distance
 from .objective import Step
-from .semi_supervised import SemiSupervised
+from .semi_supervised import SemiSupervised, shared
 
 
 @dataclass(kw_only=True)
@@ -53,3 +55,8 @@ class VAT(SemiSupervised):
 def unit_rows(rows: Tensor) -> Tensor:
     """Each item scaled to length 1, whatever its shape."""
     return F.normalize(rows.flatten(1), dim=1).view_as(rows)
+
+
+def build(problem: Problem, used: Used) -> VAT:
+    """Virtual adversarial training in the place of R_u."""
+    return VAT(**shared(used))

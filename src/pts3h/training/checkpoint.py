@@ -11,10 +11,9 @@ from safetensors.torch import save as serialize
 from torch import Tensor, nn
 
 from ..errors import UserError
-from ..settings import Config
+from ..model.folder import CHECKPOINT
+from ..settings.used import Used
 from ..util.files import write_atomic
-
-NAME = "checkpoint.safetensors"
 
 
 @dataclass(frozen=True)
@@ -25,7 +24,7 @@ class Checkpoint:
     student: nn.Module
     teacher: nn.Module
     optimizer: torch.optim.Optimizer
-    config: Config
+    used: Used
 
 
 def save_checkpoint(folder: Path, state: Checkpoint) -> None:
@@ -36,14 +35,14 @@ def save_checkpoint(folder: Path, state: Checkpoint) -> None:
         tensors |= {
             f"optimizer.{number}.{name}": value for name, value in memory.items() if value is not None
         }
-    metadata = {"step": str(state.step), "config": json.dumps(state.config.to_json())}
+    metadata = {"step": str(state.step), "config": json.dumps(state.used.to_json())}
     content = serialize({name: value.contiguous() for name, value in tensors.items()}, metadata)
-    write_atomic(folder / NAME, lambda file: file.write(content))
+    write_atomic(folder / CHECKPOINT, lambda file: file.write(content))
 
 
 def read_checkpoint(folder: Path) -> tuple[dict[str, str], dict[str, Tensor]]:
     """The metadata and the tensors of a folder's checkpoint."""
-    path = folder / NAME
+    path = folder / CHECKPOINT
     if not path.is_file():
         raise UserError(f"{folder} holds no checkpoint to resume from")
     try:
@@ -60,12 +59,12 @@ def stored_settings(folder: Path) -> dict[str, Any]:
 
 
 def load_checkpoint(
-    folder: Path, student: nn.Module, teacher: nn.Module, optimizer: torch.optim.Optimizer, config: Config
+    folder: Path, student: nn.Module, teacher: nn.Module, optimizer: torch.optim.Optimizer, used: Used
 ) -> int:
     """Put the stored state into the networks and the optimiser; return the step it stands at."""
     metadata, tensors = read_checkpoint(folder)
     stored = json.loads(metadata["config"])
-    if changed := sorted(name for name, value in config.to_json().items() if stored.get(name) != value):
+    if changed := sorted(name for name, value in used.to_json().items() if stored.get(name) != value):
         raise UserError(
             f"the run in {folder} had other settings ({', '.join(changed)}): resume with the same ones"
         )

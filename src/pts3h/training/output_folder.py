@@ -4,13 +4,18 @@ import os
 from pathlib import Path
 
 from ..errors import UserError
+from ..model.folder import CHECKPOINT, WEIGHTS
 from ..util.files import explain_os_errors
-from .checkpoint import NAME as CHECKPOINT
 
 
 def is_unfinished(folder: Path) -> bool:
     """Whether a stopped run lies in ``folder``."""
     return (folder / CHECKPOINT).is_file()
+
+
+def is_finished(folder: Path) -> bool:
+    """Whether ``folder`` holds a model."""
+    return (folder / WEIGHTS).is_file()
 
 
 def claim_folder(folder: Path, *, resume: bool, overwrite: bool) -> Path:
@@ -39,7 +44,7 @@ def claim_folder(folder: Path, *, resume: bool, overwrite: bool) -> Path:
 
 def refusal(folder: Path, resume: bool) -> str:
     """Why a folder with something in it is not taken."""
-    if (folder / "model.safetensors").is_file():
+    if is_finished(folder):
         return (
             f"{folder} already holds a finished model: choose another folder, or replace it with --overwrite"
         )

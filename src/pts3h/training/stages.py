@@ -1,170 +1,199 @@
 """The stages of a fit: embeddings, frozen features, or frozen features and then the whole network."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+import torch
 
 from ..data.images import Images
-from ..data.items import Items
-from ..data.known_pairs import KnownPairs, PairList
+from ..data.problem import Problem
+from ..data.training_set import TrainingSet
+from ..model.folder import save_model
 from ..model.model import Model
-from ..nets import Backbone
-from ..settings import Config
+from ..model.networks import NetworkMaker, head_maker, load_backbone, whole_maker
+from ..nets.backbones.backbone import Backbone
+from ..nets.hash_network import HashNetwork
+from ..objectives.objective import Objective
+from ..objectives.pts3h import build as build_pts3h
+from ..settings.used import Used
+from ..util.progress import Progress
 from .checkpoint import stored_settings
-from .learning import Learned, Task, learn
+from .learning import Learned, learn
 from .loop import Watcher
-from .preparation import (
-    compute_features,
-    find_broken,
-    head_task,
-    load_backbone,
-    unlabelled_pool,
-    whole_task,
-    without_broken,
-)
-from .tuning import GRID, Trial, select
+from .preparation import compute_features, find_broken, picture_problem, vector_problem, without_broken
+from .tuning import Trial, Tuning
+
+ObjectiveMaker = Callable[[Problem, Used], Objective]
 
 
 @dataclass(frozen=True)
-class Validation:
-    """What to choose settings by.
+class Fitted:
+    """What a fit gave.
 
     Attributes:
-        share: of the labelled items to hold out; None for a tenth, if there is a grid at all.
-        grid: values to try by setting; None for the usual ones, if there is a share at all.
+        model: the trained model.
+        broken: reason by position, for pictures that cannot be read.
+        trials: what tuning tried.
     """
 
-    share: float | None
-    grid: Mapping[str, Sequence[float]] | None
-
-    @property
-    def wanted(self) -> bool:
-        """Whether anything is to be chosen."""
-        return self.share is not None or self.grid is not None
-
-
-@dataclass
-class Fitting:
-    """One fit on its way: settings and data in, a model out.
-
-    Attributes:
-        config: settings, resolved for these items.
-        items: all items.
-        known: what is known of their pairs.
-        unlabelled: positions the user chose as unlabelled; None for all others.
-        folder: for checkpoint and history.
-        resume: go on from the folder's checkpoint.
-        validation: what to choose settings by.
-        show: whether to draw progress bars.
-        watch: called with each step's record.
-        broken: reason by position for pictures that cannot be read.
-        trials: what validation tried.
-    """
-
-    config: Config
-    items: Items
-    known: KnownPairs
-    unlabelled: ArrayLike | None
-    folder: Path | None
-    resume: bool
-    validation: Validation
-    show: bool | None
-    watch: Watcher | None = None
+    model: Model
     broken: dict[int, str] = field(default_factory=dict)
     trials: list[Trial] = field(default_factory=list)
 
-    def model(self) -> Model:
-        """Train, and return the model."""
-        content = self.items.content
-        backbone = None
-        if isinstance(content, np.ndarray):
-            task = self._task(partial(head_task, content))
-            learned = self._learn(self._choose(task, self.config), task)
+
+@dataclass(frozen=True)
+class Trainer:
+    """How to train, whatever on.
+
+    Attributes:
+        objective: makes what is minimised.
+        tuning: what to choose settings by; None keeps the settings.
+        folder: for checkpoints while training, and for the model afterwards.
+        resume: go on from the folder's checkpoint.
+        watch: called with each step's record.
+        name: for the progress bar.
+        progress: whether to show bars.
+    """
+
+    objective: ObjectiveMaker = build_pts3h
+    tuning: Tuning | None = None
+    folder: Path | None = None
+    resume: bool = False
+    watch: Watcher | None = None
+    name: str = "training"
+    progress: Progress = None
+
+    def fit(self, training: TrainingSet, used: Used) -> Fitted:
+        """Train a model, and save it where there is a folder."""
+        if self.tuning is not None:
+            self.tuning.check(used)
+        images = training.items.images
+        if images is None:
+            fitted = self._fit_vectors(training, used)
+        elif used.freeze:
+            fitted = self._fit_frozen(training, images, used)
         else:
-            backbone = load_backbone(self.config)
-            learn_images = self._learn_frozen if self.config.freeze else self._learn_whole
-            learned = learn_images(content, backbone)
-        return Model(
-            self.config,
-            learned.student.center.numel(),
-            learned.student,
-            learned.teacher,
-            backbone if self.config.freeze else None,
-            self._summary(),
-            learned.history,
-        )
+            fitted = self._fit_whole(training, images, used)
+        if self.folder is not None:
+            save_model(fitted.model, self.folder, overwrite=True)
+        return fitted
 
-    def _learn_frozen(self, images: Images, backbone: Backbone) -> Learned:
-        task = self._frozen_task(images, backbone)
-        return self._learn(self._choose(task, self.config), task)
+    def _fit_vectors(self, training: TrainingSet, used: Used) -> Fitted:
+        problem = vector_problem(training, np.asarray(training.items.content), used)
+        return self._fit_head(training, problem, used, None, {})
 
-    def _learn_whole(self, images: Images, backbone: Backbone) -> Learned:
+    def _fit_frozen(self, training: TrainingSet, images: Images, used: Used) -> Fitted:
+        backbone = load_backbone(used)
+        training, problem, broken = self._frozen_problem(training, images, backbone, used)
+        return self._fit_head(training, problem, used, backbone, broken)
+
+    def _fit_head(
+        self,
+        training: TrainingSet,
+        problem: Problem,
+        used: Used,
+        backbone: Backbone | None,
+        broken: dict[int, str],
+    ) -> Fitted:
+        make = head_maker(used, width_of(problem))
+        used, trials = self._choose(problem, used, make)
+        learned = self._learn(problem, used, make, last=True)
+        return fitted(training, used, learned, backbone, broken, trials)
+
+    def _fit_whole(self, training: TrainingSet, images: Images, used: Used) -> Fitted:
         """Fine-tune; by default from a head trained on frozen features: it costs seconds and saves hours."""
-        start = None
-        if self.config.warm_start and not self.resume:
-            task = self._frozen_task(images, backbone)
-            chosen = self._choose(task, self.config.for_frozen_head())
-            self.config = replace(self.config, omega=chosen.omega, gamma=chosen.gamma, eta=chosen.eta)
-            start = learn(task, chosen, name="head", show=self.show).teacher
+        backbone, start, trials = load_backbone(used), None, list[Trial]()
+        if used.warm_start and not self.resume:
+            training, problem, broken = self._frozen_problem(training, images, backbone, used)
+            make = head_maker(used, backbone.width)
+            head, trials = self._choose(problem, used.for_frozen_head(), make)
+            start = self._learn(problem, head, make, name="head").teacher
+            used = used.but(best_settings(trials))
         else:
-            self._set_aside(find_broken(images, self.config.image_size or 0))
-        task = self._task(partial(whole_task, images, backbone))
+            broken = find_broken(images, used.image_size)
+            training = without_broken(training, broken)
+        problem, make = picture_problem(training, images, used), whole_maker(used, backbone)
         if start is None:
-            self.config = self._choose(task, self.config)
-        return self._learn(self.config, task, start)
+            used, trials = self._choose(problem, used, make)
+        learned = self._learn(problem, used, make, start=start, last=True)
+        return fitted(training, used, learned, None, broken, trials)
 
-    def _frozen_task(self, images: Images, backbone: Backbone) -> Task:
-        features = compute_features(images, backbone, self.config, self.show)
-        self._set_aside(features.broken)
-        return self._task(partial(head_task, features.array))
+    def _frozen_problem(
+        self, training: TrainingSet, images: Images, backbone: Backbone, used: Used
+    ) -> tuple[TrainingSet, Problem, dict[int, str]]:
+        features = compute_features(images, backbone, used, self.progress)
+        training = without_broken(training, features.broken)
+        return training, vector_problem(training, features.array, used), features.broken
 
-    def _set_aside(self, broken: dict[int, str]) -> None:
-        self.known = without_broken(self.known, broken, len(self.items))
-        self.broken = broken
-
-    def _task(self, make: Any) -> Task:
-        broken = np.array(sorted(self.broken), np.int64)
-        pool = unlabelled_pool(len(self.items), self.known, self.unlabelled, broken)
-        task: Task = make(self.known, pool, self.config)
-        return task
-
-    def _choose(self, task: Task, config: Config) -> Config:
-        """The settings, tuned on held-out labelled items where that is wanted."""
-        if not self.validation.wanted:
-            return config
-        grid = self.validation.grid or GRID
+    def _choose(self, problem: Problem, used: Used, make: NetworkMaker) -> tuple[Used, list[Trial]]:
+        """The settings, tuned on what is held out where that is wanted."""
+        if self.tuning is None:
+            return used, []
         if self.resume and self.folder is not None:  # they were chosen before the run that is resumed
             stored = stored_settings(self.folder)
-            return config.with_settings({name: stored[name] for name in grid})
-        share = 0.1 if self.validation.share is None else self.validation.share
-        chosen, self.trials = select(task, config, grid, share=share, show=self.show)
-        return chosen
+            return used.but({name: stored[name] for name in self.tuning.values}), []
+        train = partial(self._learn, make=make, progress=False)
+        chosen, trials = self.tuning.select(problem, used, train, progress=self.progress)
+        return used.but(chosen), trials
 
-    def _learn(self, config: Config, task: Task, start: Any = None) -> Learned:
-        self.config = config
+    def _learn(
+        self,
+        problem: Problem,
+        used: Used,
+        make: NetworkMaker,
+        *,
+        start: HashNetwork | None = None,
+        last: bool = False,
+        name: str | None = None,
+        progress: Progress = None,
+    ) -> Learned:
+        """One run of the loop; only the last one of a fit is checkpointed and watched."""
+        with torch.random.fork_rng():
+            torch.manual_seed(used.seed)
+            objective = self.objective(problem, used)
         return learn(
-            task,
-            config,
-            folder=self.folder,
-            resume=self.resume,
+            problem,
+            used,
+            objective,
+            make,
+            folder=self.folder if last else None,
+            resume=self.resume and last,
             start=start,
-            watch=self.watch,
-            show=self.show,
+            watch=self.watch if last else None,
+            name=name or self.name,
+            progress=self.progress if progress is None else progress,
         )
 
-    def _summary(self) -> dict[str, Any]:
-        facts: dict[str, Any] = {"items": len(self.items), "labelled_items": len(self.known.labelled)}
-        if isinstance(self.known, PairList):
-            facts["known_pairs"] = len(self.known.pairs)
-        facts["similar_share"] = round(self.known.similar_share, 4)
-        if self.broken:
-            facts["skipped"] = len(self.broken)
-        if self.trials:
-            best = max(self.trials, key=lambda trial: trial.score)
-            facts["validation"] = {"trials": len(self.trials), "score": round(best.score, 4), **best.settings}
-        return facts
+
+def width_of(problem: Problem) -> int:
+    """Numbers in an input vector."""
+    return int(problem.inputs.clean(problem.known.labelled[:1]).shape[1])
+
+
+def best_settings(trials: list[Trial]) -> dict[str, float]:
+    """What did best; nothing where nothing was tried."""
+    return max(trials, key=lambda trial: trial.score).settings if trials else {}
+
+
+def fitted(
+    training: TrainingSet,
+    used: Used,
+    learned: Learned,
+    backbone: Backbone | None,
+    broken: dict[int, str],
+    trials: list[Trial],
+) -> Fitted:
+    """The model with what there is to say of its training."""
+    summary: dict[str, Any] = {"items": len(training.items), **training.known.summary()}
+    if broken:
+        summary["skipped"] = len(broken)
+    if trials:
+        best = max(trials, key=lambda trial: trial.score)
+        summary["validation"] = {"trials": len(trials), "score": round(best.score, 4), **best.settings}
+    width = learned.student.center.numel()
+    model = Model(used, width, learned.student, learned.teacher, backbone, summary, learned.history)
+    return Fitted(model, broken, trials)

@@ -5,7 +5,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ..errors import UserError
-from .loop import Record, Watcher
+from ..model.model import Record
+from .loop import Watcher
 
 
 @contextmanager

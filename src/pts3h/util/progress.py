@@ -1,42 +1,92 @@
-"""Progress bars with rate and time left, on standard error, silent where nobody watches."""
+"""Progress with rate and time left, on standard error: a bar for a terminal, lines for a log, or nothing."""
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Literal
 
 Advance = Callable[[int], None]
+# whether to show it: None asks whether standard error is a terminal, "lines" is for logs
+Progress = bool | Literal["lines"] | None
+
+SECONDS_BETWEEN_LINES = 10.0
 
 
 @contextmanager
-def bar(description: str, total: int, *, unit: str = "", show: bool | None = None) -> Iterator[Advance]:
-    """Show a bar while the block runs; call the yielded function with how many are done.
+def bar(description: str, total: int, *, unit: str = "", progress: Progress = None) -> Iterator[Advance]:
+    """Show progress while the block runs; call the yielded function with how many more are done.
 
     Args:
         description: what is being done, a few words.
         total: how many there are.
         unit: what is counted, for the rate ("images/s").
-        show: whether to draw; None asks whether standard error is a terminal.
+        progress: whether to show it, and how.
     """
-    if not (sys.stderr.isatty() if show is None else show):
+    if progress == "lines":
+        yield Lines(description, total, unit)
+    elif progress or (progress is None and sys.stderr.isatty()):
+        with drawn(description, total, unit) as advance:
+            yield advance
+    else:
         yield lambda _: None
-        return
+
+
+class Lines:
+    """A line now and then: how far, how fast, how long still."""
+
+    def __init__(self, description: str, total: int, unit: str) -> None:
+        self.description, self.total, self.unit = description, total, unit
+        self.done, self.counted = 0, 0
+        self.started = self.said = time.monotonic()
+
+    def __call__(self, more: int) -> None:
+        """So many more are done; what was done before the start does not count for the rate."""
+        now = time.monotonic()
+        self.done += more
+        if now - self.started > 0.05 or self.counted:
+            self.counted += more
+        if self.done < self.total and now - self.said < SECONDS_BETWEEN_LINES:
+            return
+        self.said = now
+        print(self.line(now - self.started), file=sys.stderr, flush=True)
+
+    def line(self, seconds: float) -> str:
+        """What there is to say after so many seconds."""
+        far = f"{self.description}: {self.done:,} of {self.total:,} {self.unit}".rstrip()
+        if self.done >= self.total:
+            return f"{far}, done in {spoken(seconds)}"
+        if not self.counted:
+            return far
+        return f"{far}, about {spoken((self.total - self.done) * seconds / self.counted)} left"
+
+
+def spoken(seconds: float) -> str:
+    """75 → "1 min 15 s"."""
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+@contextmanager
+def drawn(description: str, total: int, unit: str) -> Iterator[Advance]:
+    """A bar on a terminal."""
     from rich.console import Console
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
-        Progress,
         ProgressColumn,
+        Task,
         TextColumn,
         TimeRemainingColumn,
     )
+    from rich.progress import Progress as Bars
     from rich.text import Text
 
     class Rate(ProgressColumn):
-        def render(self, task: object) -> Text:
-            speed = getattr(task, "finished_speed", None) or getattr(task, "speed", None)
-            return Text(
-                "" if speed is None else f"{speed:,.0f} {unit}/s" if speed >= 10 else f"{speed:.1f} {unit}/s"
-            )
+        def render(self, task: Task) -> Text:
+            speed = task.finished_speed or task.speed
+            digits = 0 if speed and speed >= 10 else 1
+            return Text("" if speed is None else f"{speed:,.{digits}f} {unit}/s")
 
     columns = (
         TextColumn("{task.description}"),
@@ -45,6 +95,6 @@ def bar(description: str, total: int, *, unit: str = "", show: bool | None = Non
         Rate(),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True)) as progress:
-        task = progress.add_task(description, total=total)
-        yield lambda done: progress.advance(task, done)
+    with Bars(*columns, console=Console(stderr=True)) as bars:
+        task = bars.add_task(description, total=total)
+        yield lambda done: bars.advance(task, done)

@@ -1,0 +1,36 @@
+"""The card of a model folder: what it is, how to use it, what it was trained on and with."""
+
+from typing import Any
+
+from ..settings.used import NO_BACKBONE
+
+
+def card(description: dict[str, Any]) -> str:
+    """The README of a model folder."""
+    settings, summary = description["settings"], description["summary"]
+    is_for_vectors = settings["backbone"] == NO_BACKBONE
+    items = f"vectors of {description['width']} numbers" if is_for_vectors else "pictures"
+    return "\n".join(
+        [
+            f"# A pts3h model: {settings['bits']} bits",
+            "",
+            f"It turns {items} into binary codes of {settings['bits']} bits.",
+            "",
+            "```python",
+            "import pts3h",
+            'model = pts3h.load_model("this folder")',
+            "codes = model.encode(items).codes",
+            "```",
+            "",
+            "| trained on | |",
+            "|---|---|",
+            *(f"| {name.replace('_', ' ')} | {value} |" for name, value in summary.items()),
+            "",
+            "| setting used | |",
+            "|---|---|",
+            *(f"| {name} | {value} |" for name, value in settings.items()),
+            "",
+            f"Fingerprint {description['fingerprint']}, written by pts3h {description['pts3h']}.",
+            "",
+        ]
+    )

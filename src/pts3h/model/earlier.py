@@ -1,0 +1,25 @@
+"""Models of earlier formats."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..settings.used import FOR_VECTORS, NO_BACKBONE, window_alpha
+
+
+def from_format_1(stored: Mapping[str, Any], summary: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings in which something was left open (None), filled in as training did then.
+
+    Args:
+        stored: the settings as they were written.
+        summary: what the model was trained on.
+    """
+    settings = {name: value for name, value in stored.items() if name != "epochs"}
+    if settings["steps"] is None:
+        settings["steps"] = 0  # given in epochs, and not kept; encoding does not need it
+    if settings["alpha"] is None:
+        settings["alpha"] = window_alpha(settings["steps"])
+    if settings["similar_share"] is None:
+        settings["similar_share"] = summary["similar_share"]
+    if settings["backbone"] == NO_BACKBONE:
+        settings |= {name: value for name, value in FOR_VECTORS.items() if settings[name] is None}
+    return {name: 0 if value is None else value for name, value in settings.items()}

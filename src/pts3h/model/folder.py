@@ -1,0 +1,174 @@
+"""The model folder: ``config.json``, ``model.safetensors``, ``history.jsonl`` and a card, ``README.md``.
+
+It needs nothing else to be loaded, not even the pretrained weights that training started from.
+"""
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+from safetensors.torch import save as serialize
+
+from .. import __version__
+from ..errors import UserError
+from ..nets.backbones.build import build_backbone
+from ..nets.backbones.table import BackboneRow, find_backbone
+from ..settings.used import NO_BACKBONE, Used
+from ..util.files import explain_os_errors, sync_folder, write_atomic, write_json, write_text
+from .card import card
+from .earlier import from_format_1
+from .model import Model, Record
+from .networks import head_maker, whole_maker
+
+FORMAT = 2
+WEIGHTS, CHECKPOINT = "model.safetensors", "checkpoint.safetensors"
+FILES = (WEIGHTS, "history.jsonl", "README.md", "config.json")
+
+
+def save_model(model: Model, folder: Path, *, overwrite: bool = False) -> None:
+    """Write the model folder whole: a crash leaves the old one or the new one."""
+    folder = Path(folder).resolve()
+    if not overwrite:
+        refuse_existing(folder)
+    beside, name = can_be_swapped(folder), f".{folder.name}.{os.getpid()}.new"
+    fresh = folder.with_name(name) if beside else folder / name
+    with explain_os_errors(folder):
+        fresh.mkdir(parents=True)
+        try:
+            write_files(model, fresh)
+            (swap_folders if beside else move_files)(fresh, folder)
+        finally:
+            shutil.rmtree(fresh, ignore_errors=True)
+
+
+def write_files(model: Model, folder: Path) -> None:
+    """Every file of a model."""
+    description = {
+        "format": FORMAT,
+        "pts3h": __version__,
+        "fingerprint": model.fingerprint,
+        "width": model.width,
+        "frozen_backbone": model.backbone is not None,
+        "settings": model.used.to_json(),
+        "summary": model.summary,
+    }
+    write_json(folder / "config.json", description)
+    content = serialize({name: tensor.contiguous() for name, tensor in model.tensors().items()})
+    write_atomic(folder / WEIGHTS, lambda file: file.write(content))
+    write_history(folder / "history.jsonl", model.history)
+    write_text(folder / "README.md", card(description))
+
+
+def write_history(path: Path, history: list[Record]) -> None:
+    """One JSON object per step."""
+    write_text(path, "".join(json.dumps(record) + "\n" for record in history))
+
+
+def load_model(folder: Path | str, *, backbone: BackboneRow | None = None) -> Model:
+    """Read a model folder, for encoding alone: nothing of the training loop is imported.
+
+    Args:
+        folder: what ``Hasher.save`` or ``pts3h fit`` wrote.
+        backbone: the backbone of your own that the model was trained with, if it was.
+    """
+    folder = Path(folder)
+    if not (folder / WEIGHTS).is_file() or not (folder / "config.json").is_file():
+        raise UserError(f"{folder} is not a model folder: it needs config.json and {WEIGHTS}")
+    if backbone is not None:
+        find_backbone(backbone)
+    try:
+        description = json.loads((folder / "config.json").read_text())
+        used = read_settings(description, folder)
+        tensors = load_file(folder / WEIGHTS)
+        history = read_history(folder / "history.jsonl")
+        width, summary = int(description["width"]), dict(description["summary"])
+        fingerprint, frozen = description["fingerprint"], bool(description["frozen_backbone"])
+    except UserError:
+        raise
+    except (SafetensorError, OSError, ValueError, KeyError, TypeError) as error:
+        raise UserError(f"{folder} cannot be read as a model: {error}") from error
+    model = untrained(used, width, summary, history, frozen=frozen)
+    for part, network in model.parts().items():
+        own = {n.removeprefix(f"{part}."): t for n, t in tensors.items() if n.startswith(f"{part}.")}
+        try:
+            network.load_state_dict(own)
+        except RuntimeError as error:
+            raise UserError(f"{folder}: its weights do not fit its settings ({part})") from error
+    if model.fingerprint != fingerprint:
+        raise UserError(f"{folder} is damaged: its weights are not those that were saved")
+    return model
+
+
+def read_settings(description: dict[str, Any], folder: Path) -> Used:
+    """The settings of a model, also of the format before this one."""
+    stored = description["settings"]
+    match description["format"]:
+        case 1:
+            stored = from_format_1(stored, description["summary"])
+        case 2:
+            pass
+        case other:
+            raise UserError(f"{folder} was written by another version of pts3h (format {other})")
+    return Used.from_json(stored)
+
+
+def read_history(path: Path) -> list[Record]:
+    """The records of a training run; none where the file is gone."""
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def untrained(
+    used: Used, width: int, summary: dict[str, Any], history: list[Record], *, frozen: bool
+) -> Model:
+    """A model whose weights are still to be filled in."""
+    backbone = None
+    make = head_maker(used, width)
+    if used.backbone != NO_BACKBONE:
+        backbone = build_backbone(used.backbone, weights="random")[0]
+        make = make if frozen else whole_maker(used, backbone)
+    return Model(used, width, make(), make(), backbone if frozen else None, summary, history)
+
+
+def refuse_existing(folder: Path) -> None:
+    """Never write over somebody's files unasked."""
+    if folder.is_dir() and any(folder.iterdir()):
+        raise UserError(f"{folder} exists and is not empty: choose another folder, or say overwrite")
+    if folder.exists() and not folder.is_dir():
+        raise UserError(f"{folder} is a file: choose a folder")
+
+
+def can_be_swapped(folder: Path) -> bool:
+    """Whether another folder can take its place: not where a disk is mounted, as in containers."""
+    return not folder.is_dir() or (not folder.is_mount() and os.access(folder.parent, os.W_OK))
+
+
+def move_files(fresh: Path, folder: Path) -> None:
+    """Put the files of ``fresh`` into ``folder`` one by one; the fingerprint tells of a crash in between."""
+    for name in FILES:
+        (fresh / name).replace(folder / name)
+    (folder / CHECKPOINT).unlink(missing_ok=True)
+    sync_folder(folder)
+
+
+def swap_folders(fresh: Path, folder: Path) -> None:
+    """Put ``fresh`` in the place of ``folder``, and files that are not a model's back beside it."""
+    old = fresh.with_suffix(".old")
+    if not folder.exists():
+        fresh.rename(folder)
+        sync_folder(folder.parent)
+        return
+    folder.rename(old)
+    try:
+        fresh.rename(folder)
+    except BaseException:
+        old.rename(folder)
+        raise
+    for other in old.iterdir():
+        if other.name not in (*FILES, CHECKPOINT):  # somebody else's
+            other.rename(folder / other.name)
+    sync_folder(folder.parent)
+    shutil.rmtree(old, ignore_errors=True)

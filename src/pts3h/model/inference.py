@@ -1,0 +1,43 @@
+"""The one way to run a network over many items."""
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from ..data.images import Positions
+from ..data.inputs import Inputs
+from ..nets.hash_network import HashNetwork
+from ..util.progress import Progress, bar
+
+
+@torch.inference_mode()
+def run(
+    network: HashNetwork,
+    inputs: Inputs,
+    positions: Positions,
+    *,
+    mirror: bool = False,
+    progress: Progress = None,
+) -> NDArray[np.float32]:
+    """(n, bits) real outputs of the unperturbed items at ``positions``.
+
+    Args:
+        network: left in evaluation mode.
+        inputs: items as tensors; what cannot be read is noted in ``inputs.broken``.
+        positions: of the items to run on.
+        mirror: average the outputs of a picture and of its mirror image.
+        progress: whether to draw a bar.
+    """
+    network.eval()
+    device = next(network.parameters()).device
+    outputs = np.empty((len(positions), network.bits), np.float32)
+    with bar("encoding", len(positions), unit="items", progress=progress) as advance:
+        for start in range(0, len(positions), inputs.batch):
+            some = positions[start : start + inputs.batch]
+            clean = inputs.clean(some).to(device)
+            result = network(clean)
+            if mirror:
+                result = (result + network(clean.flip(3))) / 2
+            outputs[start : start + len(some)] = result.cpu().numpy()
+            advance(len(some))
+    return outputs

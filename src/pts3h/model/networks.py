@@ -1,0 +1,67 @@
+"""The networks that the settings ask for, untrained."""
+
+import warnings
+from collections.abc import Callable
+from copy import deepcopy
+
+import torch
+
+from ..errors import UserError
+from ..nets.backbones.backbone import Backbone
+from ..nets.backbones.build import build_backbone
+from ..nets.hash_network import HashNetwork
+from ..nets.layout import channels_last
+from ..settings.used import Used
+
+NetworkMaker = Callable[[], HashNetwork]
+
+
+def load_backbone(used: Used) -> Backbone:
+    """The image network of the settings.
+
+    What is random in it follows the seed; where it stays as it is, all seeds share one, and so its features.
+    """
+    with torch.random.fork_rng():
+        torch.manual_seed(0 if used.freeze else used.seed)
+        backbone, missing = build_backbone(used.backbone, weights=used.weights)
+    if missing:
+        some = f"{', '.join(missing[:4])}{', ...' if len(missing) > 4 else ''}"
+        warnings.warn(
+            f"{used.weights} does not cover {len(missing)} tensors of {used.backbone}, "
+            f"which start at random: {some}",
+            UserWarning,
+            stacklevel=4,
+        )
+    return backbone
+
+
+def head_maker(used: Used, inputs: int) -> NetworkMaker:
+    """Makes networks without a backbone, for vectors of so many numbers."""
+    return lambda: HashNetwork(used.bits, inputs=inputs, hidden=used.hidden, dropout=used.dropout)
+
+
+def whole_maker(used: Used, backbone: Backbone) -> NetworkMaker:
+    """Makes networks with a copy of ``backbone`` in front."""
+
+    def make() -> HashNetwork:
+        network = HashNetwork(
+            used.bits,
+            inputs=backbone.width,
+            hidden=used.hidden,
+            dropout=used.dropout,
+            backbone=deepcopy(backbone),
+            fixed_norm=used.fixed_norm,
+        )
+        return channels_last(network)
+
+    return make
+
+
+def pick_device(name: str) -> torch.device:
+    """The device to run on."""
+    try:
+        device = torch.device(name if name != "auto" else "cuda" if torch.cuda.is_available() else "cpu")
+        torch.empty(0, device=device)  # a device can have a name and not be there
+    except (RuntimeError, AssertionError) as error:
+        raise UserError(f"there is no device {name!r} here ({str(error).splitlines()[0]})") from error
+    return device
