@@ -1,5 +1,6 @@
 """The table of data sets: names, protocols, and how many items are loaded."""
 
+import pickle
 import subprocess
 import sys
 from dataclasses import replace
@@ -34,6 +35,12 @@ def test_listing_imports_neither_torch_nor_sklearn():
         "sys.exit(any(name in sys.modules for name in ('torch', 'sklearn')))"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_rows_can_be_sent_to_the_processes_of_a_benchmark(name):
+    row = DATASETS.find(name)
+    assert pickle.loads(pickle.dumps(row)) == row
 
 
 def test_the_papers_protocols():
