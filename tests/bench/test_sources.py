@@ -87,12 +87,16 @@ class TestArrays:
 
 
 def test_mosaics_are_split_by_flags(monkeypatch):
-    from pts3h.data import datasets
+    from dataclasses import replace
+
+    from pts3h.data.datasets import cifar10
+    from pts3h.data.datasets.table import DATASETS
     from pts3h.data.splits import Protocol
 
     pixels = np.random.default_rng(0).integers(0, 256, (4000, 4, 4, 3), np.uint8)
-    monkeypatch.setattr(datasets, "kept", lambda *_: (pixels, np.arange(4000) % 10))
-    monkeypatch.setitem(datasets.PROTOCOLS, "mosaic", Protocol(queries=5, labelled=10, map_at=5000))
+    monkeypatch.setattr(cifar10, "raw_cifar10", lambda _: (pixels, np.arange(4000) % 10))
+    few = replace(DATASETS.find("mosaic"), protocol=Protocol(queries=5, labelled=10, map_at=5000))
+    monkeypatch.setitem(DATASETS._rows, "mosaic", few)
     data = load_data("mosaic", None, None, 800)
     assert data.labels.shape == (800, 10) and default_labels(data) == 100
     split = split_of(data, 100, seed=0)

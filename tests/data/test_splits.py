@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pts3h import UserError
-from pts3h.data.splits import PROTOCOLS, Split, draw_split, few_labels
+from pts3h.data.splits import Split, draw_split, few_labels
 
 SINGLE = np.random.default_rng(0).permutation(np.repeat(np.arange(4), 30))
 MULTI = (np.random.default_rng(1).random((150, 4)) < 0.4).astype(int)
@@ -105,10 +105,3 @@ class TestFewLabels:
     def test_more_than_there_are(self):
         with pytest.raises(UserError, match="only 100 items have a class, 101"):
             few_labels(SINGLE, self.split, 101)
-
-
-def test_the_papers_protocols():
-    figures = {name: (p.queries, p.labelled, p.map_at) for name, p in PROTOCOLS.items()}
-    assert figures["cifar10"] == (100, 500, None)
-    assert figures["nuswide21"] == (100, 500, 5000)
-    assert figures["imagenet100"] == (50, 130, 1000)

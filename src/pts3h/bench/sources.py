@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from ..data.datasets.dataset import Dataset
-from ..data.datasets.table import load_dataset, mosaic_dataset
+from ..data.datasets.table import load_dataset
 from ..data.items import Items, Labels, from_array, load_array
 from ..data.known_pairs import check_labels
 from ..data.splits import Protocol, Split, draw_split, few_labels
@@ -18,14 +18,10 @@ def load_data(name: str, place: str | None, classes: str | None, images: int | N
     """The data set of a benchmark; see :class:`~pts3h.bench.plan.Setup`."""
     folder = None if place is None else Path(place)
     if name.endswith(".npy"):
-        data = own_vectors(Path(name), classes)
-    elif classes is not None:
+        return own_vectors(Path(name), classes).at_most(images)
+    if classes is not None:
         raise UserError(f"{name} has its own labels: --classes goes with an .npy of vectors")
-    elif name == "mosaic" and images is not None:
-        return mosaic_dataset(images, folder)
-    else:
-        data = load_dataset(name, folder)
-    return data if images is None or images >= len(data.items) else data.sample(images, seed=0)
+    return load_dataset(name, folder, images)
 
 
 def own_vectors(path: Path, classes: str | None) -> Dataset:

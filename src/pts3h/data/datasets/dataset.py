@@ -1,14 +1,12 @@
-"""A labelled data set: its items, its protocol, and who is a query where that is fixed."""
+"""A labelled data set: its items, its protocol, and which items are queries where that is fixed."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from ..images import Pixels, Positions
+from ..images import Positions
 from ..items import Items, Labels
 from ..splits import Protocol, Split, draw_split
-
-Raw = tuple[Pixels, Labels]  # pictures in memory, as the readers of the single sets return them
 
 
 @dataclass(frozen=True)
@@ -48,10 +46,14 @@ class Dataset:
             fixed_queries=self.queries,
         )
 
+    def at_most(self, count: int | None) -> "Dataset":
+        """The same part of ``count`` items every time; all of them where there are no more, or for None."""
+        return self if count is None or count >= len(self.items) else self.sample(count, seed=0)
+
     def sample(self, count: int, seed: int) -> "Dataset":
         """A random part: equally many items of each class, or any items where each has several classes.
 
-        Queries and labelled items that the data set fixes stay what they are, as far as they are drawn.
+        Queries and labelled items that the data set fixes remain so if they are drawn.
         """
         labels = self.labels
         rng = np.random.default_rng((seed, 3))
@@ -61,11 +63,10 @@ class Dataset:
         chosen = [
             rng.permutation(np.flatnonzero(labels == label))[: count // classes] for label in range(classes)
         ]
-        positions = rng.permutation(np.concatenate(chosen))
-        return Dataset(self.name, self.items.subset(positions), self.protocol)
+        return self._part(rng.permutation(np.concatenate(chosen)))
 
     def _part(self, positions: Positions) -> "Dataset":
-        """The items at ``positions``, and who of them is a query or labelled."""
+        """The items at ``positions``, and which of them are queries or labelled."""
         queries, labelled = (
             None if fixed is None else np.flatnonzero(np.isin(positions, fixed))
             for fixed in (self.queries, self.labelled)

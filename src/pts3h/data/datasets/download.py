@@ -1,4 +1,4 @@
-"""Verified downloads into the cache, and what the clients of registries fetch."""
+"""Verified downloads into the cache, and files that the clients of package registries fetch."""
 
 import hashlib
 import shutil
@@ -38,14 +38,14 @@ class DownloadBar(ExitStack):
         self._full = False
 
     def update(self, count: int) -> None:
-        """So many bytes more."""
+        """Count more bytes."""
         if self._advance is None:
             self._advance = self.enter_context(progress.bar(self.name, self.total // 1024, unit="KB"))
         if not self._full:
             self._advance(count // 1024)
 
     def reset(self) -> None:
-        """pooch fills the bar once more at the end, which would count everything twice."""
+        """pooch fills the bar again at the end, which would count everything twice."""
         self._full = True
 
 

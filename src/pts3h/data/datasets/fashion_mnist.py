@@ -9,21 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import UserError
-from .dataset import Raw
+from ..splits import Protocol
+from .dataset import Dataset
 from .download import download, run_tool
+from .in_memory import Raw, array_dataset, kept, three_colours
 
-CLASSES = (
-    "t-shirt",
-    "trouser",
-    "pullover",
-    "dress",
-    "coat",
-    "sandal",
-    "shirt",
-    "sneaker",
-    "bag",
-    "boot",
-)
+CLASSES = ("t-shirt", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag", "boot")
+PROTOCOL = Protocol(queries=100, labelled=500)
 ADDRESS = "https://raw.githubusercontent.com/zalandoresearch/fashion-mnist/master/data/fashion/"
 MD5 = {
     "train-images-idx3-ubyte.gz": "8d4fb7e6c68d591d4c3dfef9ec88bf0d",
@@ -35,10 +27,15 @@ DEBIAN = "dataset-fashion-mnist"
 FOLDER = Path("/usr/share/datasets/fashion-mnist")  # where that package puts it
 
 
-def get_fashion_mnist(place: Path | None) -> Raw:
+def load_fashion_mnist(folder: Path | None, _count: int | None) -> Dataset:
+    """All 70,000 pictures."""
+    return array_dataset("fashion-mnist", kept("fashion-mnist", folder, get_fashion_mnist), CLASSES, PROTOCOL)
+
+
+def get_fashion_mnist(folder: Path | None) -> Raw:
     """70,000 grey pictures, training first: from a folder, the canonical download, or Debian's package."""
-    if place is not None:
-        return read_folder(place)
+    if folder is not None:
+        return read_folder(folder)
     if FOLDER.is_dir():
         return read_folder(FOLDER)
     try:
@@ -49,7 +46,7 @@ def get_fashion_mnist(place: Path | None) -> Raw:
             return get_debian()
         except UserError as second:
             raise UserError(
-                f"cannot get Fashion-MNIST ({error}; {second}): name a folder with its files"
+                f"cannot get Fashion-MNIST ({error}; {second}): name a folder that holds its four files"
             ) from second
 
 
@@ -67,8 +64,7 @@ def read_folder(folder: Path) -> Raw:
         [read_idx(folder / f"{part}-{kind}-ubyte.gz") for part in ("train", "t10k")]
         for kind in ("images-idx3", "labels-idx1")
     ]
-    grey = np.concatenate(parts[0])
-    return np.repeat(grey[..., None], 3, axis=3), np.concatenate(parts[1]).astype(np.int64)
+    return three_colours(np.concatenate(parts[0])), np.concatenate(parts[1]).astype(np.int64)
 
 
 def read_idx(path: Path) -> NDArray[np.uint8]:

@@ -1,4 +1,6 @@
-"""A multi-label data set out of single-label pictures: 2 x 2 mosaics, one flag for each class in it."""
+"""A multi-label data set out of CIFAR-10: 2 x 2 mosaics with a flag for each class that is in them."""
+
+from pathlib import Path
 
 import numpy as np
 from numpy.random import Generator, default_rng
@@ -7,9 +9,20 @@ from numpy.typing import NDArray
 from ...errors import UserError
 from ..images import ImageArray, Pixels
 from ..items import Items, Labels
+from ..splits import Protocol
+from . import cifar10
+from .dataset import Dataset
 
+PROTOCOL = Protocol(queries=100, labelled=500, map_at=5000)
 MOSAICS = 12_000
 MOST_CLASSES = 3  # four random tiles would make most pairs alike; one to three classes make about a third
+
+
+def load_mosaic(folder: Path | None, count: int | None) -> Dataset:
+    """Mosaics of CIFAR-10, always the same ones; ``folder`` is where the user keeps its archive."""
+    pixels, labels = cifar10.raw_cifar10(folder)
+    items = make_mosaics(pixels, labels, cifar10.CLASSES, count=MOSAICS if count is None else count)
+    return Dataset("mosaic", items, PROTOCOL)
 
 
 def make_mosaics(
@@ -47,7 +60,7 @@ def make_mosaics(
 
 
 def draw_classes(kinds: int, rng: Generator) -> NDArray[np.int64]:
-    """(4,) classes of the tiles: one to three different ones, each at least once."""
+    """(4,) classes of the tiles: one to three different ones, each present at least once."""
     different = rng.choice(kinds, rng.integers(1, min(MOST_CLASSES, kinds) + 1), replace=False)
     tiles = np.concatenate([different, rng.choice(different, 4 - len(different))])
     return rng.permutation(tiles)
