@@ -9,20 +9,49 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .codes import hamming, pack, unpack
-    from .errors import UserError
+    from .errors import BrokenImage, CollapseWarning, Diverged, Interrupted, SkippedWarning, UserError
     from .evaluation import Report, evaluate
     from .hasher import Hasher
-    from .index import open_index
+    from .index import Hits, Index, open_index
+    from .model.folder import load_model
+    from .model.model import Model
 
 __version__ = "0.1.0"
-__all__ = ["Hasher", "Report", "UserError", "evaluate", "hamming", "open_index", "pack", "unpack"]
+__all__ = [
+    "BrokenImage",
+    "CollapseWarning",
+    "Diverged",
+    "Hasher",
+    "Hits",
+    "Index",
+    "Interrupted",
+    "Model",
+    "Report",
+    "SkippedWarning",
+    "UserError",
+    "evaluate",
+    "hamming",
+    "load_model",
+    "open_index",
+    "pack",
+    "unpack",
+]
 
 _HOME = {
+    "BrokenImage": "errors",
+    "CollapseWarning": "errors",
+    "Diverged": "errors",
     "Hasher": "hasher",
+    "Hits": "index",
+    "Index": "index",
+    "Interrupted": "errors",
+    "Model": "model.model",
     "Report": "evaluation",
+    "SkippedWarning": "errors",
     "UserError": "errors",
     "evaluate": "evaluation",
     "hamming": "codes",
+    "load_model": "model.folder",
     "open_index": "index",
     "pack": "codes",
     "unpack": "codes",

@@ -7,23 +7,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .codes import Codes, pack
-from .data.items import read_items
+from .codes import Codes
+from .data.items import ItemsLike, read_items
+from .data.known_pairs import PairList
+from .data.pair_files import read_supervision
+from .data.training_set import TrainingSet, unlabelled_pool
 from .errors import UserError
-from .model.model import Model, load_model
-from .settings import Config, Network
-from .training.loop import Record
+from .losses.table import Loss, Reading
+from .model.folder import load_model, save_model
+from .model.model import Model, Record
+from .nets.backbones.table import BackboneRow
+from .settings.asked import Network, Optimizer, Settings, check_names
+from .settings.used import Used, resolve
 from .training.output_folder import claim_folder, is_unfinished
-from .training.preparation import read_supervision
-from .training.stages import Fitting, Validation
+from .training.stages import Trainer
 from .training.tensorboard import watcher
-from .training.tuning import Trial
+from .training.tuning import SHARE, Trial, Tuning
+from .util.progress import Progress
 
 
 class Hasher:
-    """Learns binary codes from items and a few known pairs.
-
-    Every setting is a keyword, see :class:`pts3h.settings.Config`::
+    """Learns binary codes from items and a few known pairs::
 
         hasher = Hasher(bits=64, loss="dsh", seed=0)
         hasher.fit("photos/", pairs="pairs.csv")
@@ -31,24 +35,148 @@ class Hasher:
         hasher.save("model/")
 
     Attributes:
-        config: the settings; after ``fit`` with every default filled in.
-        history: named losses, thr, learning rate and omega of every step.
+        settings: what was asked for; ``fit`` leaves it alone.
         skipped: reason by id, for pictures that could not be read in ``fit``.
         trials: what validation tried, and how each combination did.
     """
 
-    def __init__(self, **settings: Any) -> None:
-        self.config = Config.from_keywords(settings)
+    def __init__(
+        self,
+        *,
+        bits: int = 64,
+        loss: str | Loss = "dsh",
+        seed: int = 0,
+        omega: float | None = None,
+        gamma: float | None = None,
+        eta: float | None = None,
+        consistency: bool | None = None,
+        alpha: float | None = None,
+        similar_share: float | None = None,
+        pseudo: Reading = "auto",
+        divide: bool | None = None,
+        labelled_per_batch: int | None = None,
+        unlabelled_per_batch: int | None = None,
+        steps: int | None = None,
+        epochs: float | None = None,
+        optimizer: Optimizer = "auto",
+        learning_rate: float | None = None,
+        backbone_rate: float | None = None,
+        momentum: float | None = None,
+        weight_decay: float | None = None,
+        warmup: float | None = None,
+        lead: float | None = None,
+        ramp: float | None = None,
+        backbone: str | BackboneRow = "auto",
+        weights: str | None = None,
+        freeze: bool | None = None,
+        warm_start: bool | None = None,
+        fixed_norm: bool | None = None,
+        hidden: int | None = None,
+        dropout: float | None = None,
+        image_size: int | None = None,
+        code_size: int | None = None,
+        mirror: bool | None = None,
+        views: int | None = None,
+        crop: float | None = None,
+        flip: float | None = None,
+        jitter: float | None = None,
+        noise: float | None = None,
+        drop: float | None = None,
+        device: str = "auto",
+    ) -> None:
+        """Choose settings; ``None`` and "auto" leave the choice to the loss, the data and the defaults.
+
+        Args:
+            bits: Code length.
+            loss: Pairwise loss: a name, or a Loss of your own.
+            seed: Seed of everything random. The same seed and data give the same model on the
+                same machine.
+            omega: Weight of the unlabelled terms; 0 is supervised training. By default the loss
+                decides.
+            gamma: Weight of the quantized similarity loss among them; 0 is variant P. By default
+                the loss decides.
+            eta: Weight of the quantization loss, which pulls outputs towards -1 and +1. By
+                default the loss decides.
+            consistency: Whether the consistent similarity loss takes part; off is variant Q. By
+                default it does.
+            alpha: How much the teacher keeps of itself at each step. The paper's 0.995 is for
+                tens of thousands of steps; by default the window is a fiftieth of the run, and
+                alpha at most 0.995.
+            similar_share: rho, the share of unknown pairs taken for alike. By default the share
+                among the known pairs.
+            pseudo: How the pairwise loss reads normalised outputs: "code" scales them to code
+                space, "literal" not.
+            divide: Whether DSH is divided by bits and KSH by bits², so that omega fits every code
+                length. By default yes.
+            labelled_per_batch: Labelled items per batch. By default 32; MIHash takes 96, or 128
+                without unlabelled items.
+            unlabelled_per_batch: Unlabelled items per batch. By default 96: 1 : 3 items make 1 :
+                15 pairs, the paper's ratio.
+            steps: Optimiser steps. By default 1000 on vectors and frozen features, fewer for few
+                items, up to 4000 for thousands of labelled ones.
+            epochs: Passes over the unlabelled items, instead of steps. By default 5 for fine-
+                tuning.
+            optimizer: "sgd" with momentum, or "adamw". By default AdamW for fine-tuning, else
+                SGD.
+            learning_rate: Learning rate of the hash layer and the hidden layer. By default the
+                loss decides; 0.001 for fine-tuning.
+            backbone_rate: Learning rate of a fine-tuned backbone, as a share of
+                ``learning_rate``. By default 0.1.
+            momentum: Momentum of SGD. By default 0.9.
+            weight_decay: Weight decay. By default 0.0005.
+            warmup: Share of the steps over which the learning rate grows. By default 0.1.
+            lead: Share of the steps before unlabelled items join. They cost little then, and the
+                teacher knows more when they do. By default 0.
+            ramp: Share of the steps over which omega grows, after ``lead``. By default 0.3 (the
+                paper: about 5 epochs of 60).
+            backbone: Image network: a name, timm:<model>, torchvision:<model>, or a BackboneRow
+                of your own. By default efficientnet-lite0.
+            weights: "pretrained", "random", or a weight file. By default pretrained, if the
+                backbone has such weights.
+            freeze: Whether the backbone's features are computed once and only what is above it is
+                trained. By default yes, unless the backbone is untrained.
+            warm_start: Whether fine-tuning starts from a head trained on frozen features. By
+                default yes, unless the backbone is untrained.
+            fixed_norm: Whether fine-tuning keeps the backbone's BatchNorm statistics. By default
+                yes, unless the backbone is untrained.
+            hidden: Width of the hidden layer; 0 for none. By default 512, or none behind AlexNet
+                and VGG.
+            dropout: Dropout of the hidden layer. By default 0.1.
+            image_size: Pixels per side. By default three times the pictures' own, between 96 and
+                224.
+            code_size: Pixels per side when a fine-tuned network encodes pictures. Random crops
+                enlarge what is in a picture, so that encoding at a third more than training
+                gains. By default ``image_size``.
+            mirror: Whether a fine-tuned network encodes a picture together with its mirror image.
+                By default no.
+            views: Perturbed copies of each picture in the feature cache. By default 3.
+            crop: Smallest share of a picture's area that a random crop keeps. By default 0.5.
+            flip: Probability of mirroring a picture. By default 0.5.
+            jitter: Strength of random brightness, contrast and saturation. By default 0.2.
+            noise: Gaussian noise on vectors, in units of their spread. By default 0.2 for
+                embeddings, 0 for cached features.
+            drop: Share of a vector's entries that is dropped. By default 0.1 for embeddings, 0
+                for cached features.
+            device: "cpu", "cuda", ...; by default a GPU where there is one.
+        """
+        given = {name: value for name, value in locals().items() if name != "self"}
+        self.settings = Settings.from_keywords(given)
         self.skipped: dict[str, str] = {}
         self.trials: list[Trial] = []
         self._model: Model | None = None
 
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, Any]) -> "Hasher":
+        """From names and values, as they come from a file; an unknown name is answered with the nearest."""
+        check_names(settings)
+        return cls(**settings)
+
     def fit(
         self,
-        items: Any,
+        items: ItemsLike,
         *,
-        pairs: Any = None,
-        labels: Any = None,
+        pairs: str | Path | ArrayLike | PairList | None = None,
+        labels: str | Path | ArrayLike | None = None,
         unlabelled: ArrayLike | None = None,
         validation: float | None = None,
         grid: Mapping[str, Sequence[float]] | None = None,
@@ -56,75 +184,71 @@ class Hasher:
         resume: bool = False,
         overwrite: bool = False,
         tensorboard: Path | str | None = None,
-        progress: bool | None = None,
+        progress: Progress = None,
     ) -> "Hasher":
         """Learn from items of which a few pairs are known.
 
         Args:
             items: a folder, list of paths, ``.npy``, CSV or list file, array of images or embeddings (n, d).
             pairs: CSV path, or array (m, 3) of a, b, similar with positions into items.
-            labels: instead of pairs: one an item, -1 where unknown; or 0/1 rows, all -1 where unknown; a CSV
+            labels: instead of pairs: one per item, -1 where unknown; or 0/1 rows, all -1 where unknown; a CSV
                 of id,label; or "folder" for class folders.
             unlabelled: positions of the items to use without labels; by default all in no known pair.
-            validation: share of the labelled items to hold out for choosing among ``grid``; then all are
-                trained on.
-            grid: values to try by setting, such as ``{"omega": [0.3, 0.6]}``.
+            validation: share of the labelled items to hold out for choosing among ``grid``; afterwards all
+                are trained on. By default a tenth, if there is a grid.
+            grid: values to try by setting, such as ``{"omega": [0.3, 0.6]}``. By default some of omega and
+                gamma, if there is a validation share.
             out: folder for checkpoints while training and for the model afterwards.
             resume: go on with an unfinished run in ``out``.
             overwrite: replace what is in ``out``.
             tensorboard: folder for TensorBoard's event files, written while training.
-            progress: draw bars; None asks whether standard error is a terminal.
+            progress: show bars; None asks whether standard error is a terminal.
         """
         items = read_items(items)
-        images = items.images
         known = read_supervision(items, pairs, labels)
-        config = self.config.resolved(
-            images=images is not None,
-            side=images.typical_side() if images else 0,
-            count=len(items),
-            labelled=len(known.labelled),
-        )
+        training = TrainingSet(items, known, unlabelled_pool(len(items), known, unlabelled))
+        used = resolve(self.settings, training)
+        tuning = None
+        if validation is not None or grid is not None:
+            tuning = Tuning(SHARE if validation is None else validation, grid)
         folder = None if out is None else claim_folder(Path(out), resume=resume, overwrite=overwrite)
+        going_on = resume and folder is not None and is_unfinished(folder)
         with watcher(tensorboard) as watch:
-            fitting = Fitting(
-                config,
-                items,
-                known,
-                unlabelled,
-                folder,
-                resume and folder is not None and is_unfinished(folder),
-                Validation(validation, grid),
-                progress,
-                watch,
+            trainer = Trainer(
+                tuning=tuning,
+                folder=folder,
+                resume=going_on,
+                watch=watch,
+                progress=progress,
+                asked=self.settings.to_json(),
             )
-            self._model = fitting.model()
-        self.config, self.trials = self._model.config, fitting.trials
-        self.skipped = {items.ids[position]: reason for position, reason in sorted(fitting.broken.items())}
-        if folder is not None:
-            self.save(folder, overwrite=True)
+            fitted = trainer.fit(training, used)
+        self._model, self.trials = fitted.model, fitted.trials
+        self.skipped = {items.ids[position]: reason for position, reason in sorted(fitted.broken.items())}
         return self
 
-    def encode(self, items: Any, *, network: Network = "teacher", progress: bool | None = None) -> Codes:
+    def encode(self, items: ItemsLike, *, network: Network = "teacher", progress: Progress = None) -> Codes:
         """Packed codes (n, ceil(bits / 8)) of items of any kind that ``fit`` takes.
 
         Args:
-            items: what to code.
+            items: what to encode.
             network: "teacher", or "student" for variant S.
-            progress: draw bars; None asks whether standard error is a terminal.
+            progress: show bars; None asks whether standard error is a terminal.
         """
-        outputs, broken = self.outputs(items, network=network, progress=progress)
-        if broken:
+        encoded = self.model.encode(items, network=network, progress=progress)
+        if encoded.skipped:
+            count = len(encoded.skipped)
             raise UserError(
-                f"{len(broken)} of {len(outputs)} pictures cannot be read, so they have no code; "
-                f"the first: {broken[min(broken)]}"
+                f"{count} of {count + len(encoded.ids)} pictures cannot be read, so they have no code; "
+                f"the first: {next(iter(encoded.skipped.values()))}"
             )
-        return pack(outputs)
+        return encoded.codes
 
     def outputs(
-        self, items: Any, *, network: Network = "teacher", progress: bool | None = None
+        self, items: ItemsLike, *, network: Network = "teacher", progress: Progress = None
     ) -> tuple[NDArray[np.float32], dict[int, str]]:
         """Real outputs (n, bits), and the reason by position for pictures that cannot be read."""
-        return self.model.outputs(read_items(items), network=network, show=progress)
+        return self.model.outputs(items, network=network, progress=progress)
 
     @property
     def model(self) -> Model:
@@ -134,9 +258,14 @@ class Hasher:
         return self._model
 
     @property
+    def used(self) -> Used:
+        """The settings that the last fit used, with every choice made."""
+        return self.model.used
+
+    @property
     def bits(self) -> int:
         """Code length."""
-        return self.config.bits
+        return self.settings.bits if self._model is None else self._model.bits
 
     @property
     def history(self) -> list[Record]:
@@ -146,16 +275,21 @@ class Hasher:
     @property
     def fingerprint(self) -> str:
         """A short name of the model; codes of models with different names do not compare."""
-        return self.model.fingerprint()
+        return self.model.fingerprint
 
     def save(self, folder: Path | str, *, overwrite: bool = False) -> None:
-        """Write the model as a folder; see :mod:`pts3h.model.model`."""
-        self.model.save(Path(folder), overwrite=overwrite)
+        """Write the model as a folder; see :mod:`pts3h.model.folder`."""
+        save_model(self.model, Path(folder), overwrite=overwrite)
 
     @classmethod
-    def load(cls, folder: Path | str) -> "Hasher":
-        """Read a model folder."""
-        hasher = cls()
-        hasher._model = load_model(Path(folder))
-        hasher.config = hasher._model.config
+    def load(cls, folder: Path | str, *, backbone: BackboneRow | None = None) -> "Hasher":
+        """Read a model folder.
+
+        Args:
+            folder: what ``save`` wrote.
+            backbone: the backbone of your own that the model was trained with, if it was.
+        """
+        model = load_model(folder, backbone=backbone)
+        hasher = cls(**model.asked)
+        hasher._model = model
         return hasher

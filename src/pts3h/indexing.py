@@ -1,4 +1,4 @@
-"""Between models and indexes: bring a collection into an index, and find with a query's content.
+"""Models meet indexes: keep an index in step with a collection, and search with a query's content.
 
 An item's metadata keeps a stamp of its content, so that a second run codes only what is new or changed, and
 a run that was stopped goes on where it was.
@@ -10,19 +10,19 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .codes import pack
 from .data.images import ImageFiles, Positions
 from .data.items import Items, read_rows
-from .errors import UserError
-from .hasher import Hasher
+from .errors import SkippedWarning, UserError
 from .index import Hits, Index
-from .training.preparation import SkippedWarning
-from .util import progress
 from .util.files import cache_folder, write_text
+from .util.progress import Progress, bar
+
+if TYPE_CHECKING:
+    from .model.model import Model
 
 BATCH = 512
 STAMP, PATH = "_stamp", "_path"
@@ -57,28 +57,28 @@ class Answer:
 
 
 def index_items(
-    hasher: Hasher,
+    model: "Model",
     items: Items,
     index: Index,
     *,
     prune: bool = False,
     meta: Mapping[str, Mapping[str, Any]] | None = None,
-    show: bool | None = None,
+    progress: Progress = None,
 ) -> Indexed:
-    """Bring ``index`` up to date with ``items``: code and add what is new or changed.
+    """Bring ``index`` up to date with ``items``: encode and add what is new or changed.
 
     Args:
-        hasher: the model.
+        model: makes the codes.
         items: the whole collection.
         index: where the codes go; made with the same model.
         prune: remove what is in the index but not among the items.
         meta: metadata by item id; a change of it counts as a change of the item.
-        show: draw a progress bar; None asks whether anybody watches.
+        progress: show a bar; None asks whether standard error is a terminal.
     """
     if meta is not None and (unknown := sorted(set(meta) - set(items.ids))):
         raise UserError(f"the metadata names {unknown[0]!r}, which is not among the {len(items)} items")
     done = Indexed()
-    with progress.bar("indexing", len(items), unit="items", show=show) as advance:
+    with bar("indexing", len(items), unit="items", progress=progress) as advance:
         for positions in batches(len(items)):
             ids = [items.ids[position] for position in positions]
             wanted = [
@@ -87,16 +87,19 @@ def index_items(
             ]
             held = index.get(ids)
             todo = [place for place, item in enumerate(held) if item is None or item.meta != wanted[place]]
+            skipped: dict[str, str] = {}
             if todo:
-                add_batch(hasher, items, index, positions[todo], [wanted[place] for place in todo], done)
-            added = sum(held[place] is None for place in todo)
+                skipped = add_batch(model, items, index, positions[todo], [wanted[place] for place in todo])
+                done.skipped |= skipped
+            written = [place for place in todo if ids[place] not in skipped]
+            added = sum(held[place] is None for place in written)
             done.added += added
-            done.changed += len(todo) - added
+            done.changed += len(written) - added
+            done.removed += sum(held[place] is not None for place in todo if ids[place] in skipped)
             done.unchanged += len(ids) - len(todo)
             advance(len(ids))
-    done.added -= len(done.skipped)
     if prune:
-        done.removed = remove_vanished(index, set(items.ids) - set(done.skipped))
+        done.removed += remove_vanished(index, set(items.ids) - set(done.skipped))
     if done.skipped:
         first = next(iter(done.skipped.values()))
         warnings.warn(
@@ -126,24 +129,15 @@ def describe(items: Items, position: int, meta: Mapping[str, Any] | None) -> dic
 
 
 def add_batch(
-    hasher: Hasher,
-    items: Items,
-    index: Index,
-    positions: Positions,
-    meta: Sequence[dict[str, Any]],
-    done: Indexed,
-) -> None:
-    """Code some items and add them; those that cannot be read are noted, and taken out if they were in."""
-    chosen = items.subset(positions)
-    outputs, broken = hasher.outputs(chosen, progress=False)
-    good = [place for place in range(len(positions)) if place not in broken]
-    if good:
-        index.add(
-            [chosen.ids[place] for place in good], pack(outputs[good]), meta=[meta[place] for place in good]
-        )
-    if broken:
-        index.remove([chosen.ids[place] for place in broken])
-        done.skipped |= {chosen.ids[place]: reason for place, reason in broken.items()}
+    model: "Model", items: Items, index: Index, positions: Positions, meta: Sequence[dict[str, Any]]
+) -> dict[str, str]:
+    """Encode some items and add them; those that cannot be read are taken out if they were in, and named."""
+    encoded = model.encode(items.subset(positions), progress=False)
+    if encoded.ids:
+        index.add(encoded.ids, encoded.codes, meta=[meta[place] for place in encoded.kept])
+    if encoded.skipped:
+        index.remove(list(encoded.skipped))
+    return encoded.skipped
 
 
 def remove_vanished(index: Index, present: set[str]) -> int:
@@ -155,7 +149,7 @@ def remove_vanished(index: Index, present: set[str]) -> int:
 
 
 def find(
-    hasher: Hasher,
+    model: "Model",
     items: Items,
     index: Index,
     *,
@@ -164,19 +158,18 @@ def find(
     where: Mapping[str, Any] | None = None,
 ) -> list[Answer]:
     """Search with items as queries: the ``k`` nearest, or everything within ``radius``."""
-    outputs, broken = hasher.outputs(items)
-    if len(broken) == len(items):
-        raise UserError(f"no query can be read: {broken[min(broken)]}")
-    for reason in broken.values():
+    encoded = model.encode(items)
+    if not encoded.ids:
+        raise UserError(f"no query can be read: {next(iter(encoded.skipped.values()))}")
+    for reason in encoded.skipped.values():
         warnings.warn(f"a query cannot be read: {reason}", SkippedWarning, stacklevel=2)
-    good = [place for place in range(len(items)) if place not in broken]
-    codes = pack(outputs[good])
-    found = (
-        index.search(codes, k, where=where) if radius is None else index.within(codes, radius, where=where)
-    )
-    paths = getattr(items.content, "paths", None)
+    if radius is None:
+        found = index.search(encoded.codes, k, where=where)
+    else:
+        found = index.within(encoded.codes, radius, where=where)
+    paths = items.paths
     answers = []
-    for place, hits in zip(good, found, strict=True):
+    for place, hits in zip(encoded.kept, found, strict=True):
         held = index.get(hits.ids)
         meta = [{} if item is None else item.meta for item in held]
         answers.append(Answer(items.ids[place], paths[place] if paths else None, hits, meta))
@@ -214,9 +207,9 @@ def plain_value(text: str) -> Any:
     return value if isinstance(value, (int, float, bool)) else text
 
 
-def remember_model(hasher: Hasher, folder: Path) -> None:
+def remember_model(model: "Model", folder: Path) -> None:
     """Note where a model lies, so that searching its indexes needs no second mention of it."""
-    write_text(cache_folder("models") / f"{hasher.fingerprint}.txt", str(folder.absolute()))
+    write_text(cache_folder("models") / f"{model.fingerprint}.txt", str(folder.absolute()))
 
 
 def recall_model(fingerprint: str | None, address: str) -> Path:

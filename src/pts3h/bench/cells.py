@@ -1,4 +1,4 @@
-"""One cell of the matrix: fit a method on a split, code everything, measure, write one file."""
+"""One cell of the matrix: fit a system on a split, encode everything, measure, write one file."""
 
 import json
 import time
@@ -8,23 +8,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
-from ..codes import Codes
+from ..codes import pack
 from ..data.datasets.dataset import Dataset
-from ..data.images import Positions
-from ..data.inputs import VectorInputs
 from ..data.known_pairs import LabelPairs
 from ..data.splits import Split
+from ..data.training_set import TrainingSet
 from ..errors import UserError
 from ..evaluation import Report, evaluate
-from ..settings import Config
-from ..systems.system import Problem
-from ..systems.table import METHODS, make_method
-from ..training.preparation import compute_features, load_backbone, vector_views
-from ..util.files import write_json
+from ..model.folder import save_model
+from ..systems.system import Task
+from ..systems.table import SYSTEMS
+from ..util.files import write_array, write_json
 from .plan import Cell, Setup
 from .sources import known_labels, load_data, split_of
-from .whole import fine_tuned_codes
 
 RANKS = (1, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
 COURSE = 100  # points kept of thr's way through training
@@ -32,75 +30,73 @@ COURSE = 100  # points kept of thr's way through training
 Result = dict[str, Any]
 
 
-def run_cell(setup: Setup, cell: Cell, folder: Path, threads: int = 1) -> None:
-    """Run a cell and write its file; only networks that are trained whole gain from several threads."""
-    import torch
+def run_cell(
+    setup: Setup,
+    cell: Cell,
+    folder: Path,
+    threads: int = 1,
+    *,
+    keep_codes: bool = False,
+    model_folder: Path | None = None,
+) -> None:
+    """Run a cell and write its file.
 
-    data = load_data(setup.dataset, setup.place, setup.classes, setup.images)
-    settings = setup.settings_of(cell)
-    config = resolved(data, cell, settings)
+    Args:
+        setup: what all cells share.
+        cell: the run.
+        folder: for its file.
+        threads: for networks that are trained whole; others gain nothing from several.
+        keep_codes: also write the codes of all items, beside the file.
+        model_folder: also write the model, and the split with it.
+    """
+    data = load_data(setup.data_name, setup.place, setup.labels, setup.images)
     split = split_of(data, cell.labels, cell.seed)
     started = time.monotonic()
-    whole = data.items.images is not None and not config.freeze
-    torch.set_num_threads(threads if whole else 1)
-    if whole:
-        queries, database, history = fine_tuned_codes(data, split, cell, settings, folder)
-    else:
-        queries, database, history = frozen_codes(data, split, cell, settings)
+    system, task = SYSTEMS.find(cell.method), task_of(setup, cell, data, split, folder)
+    used = system.used(task)
+    torch.set_num_threads(threads if used is not None and used.fine_tunes else 1)
+    encoder = system.fit(task)
+    outputs, broken = encoder.outputs(data.items)
+    if broken:
+        reason = broken[min(broken)]
+        raise UserError(f"{len(broken)} pictures of {data.name} cannot be read; the first: {reason}")
+    codes = pack(outputs)
     labels = data.labels[split.queries], data.labels[split.database]
-    report = evaluate(queries, database, labels=labels, bits=cell.bits)
+    report = evaluate(codes[split.queries], codes[split.database], labels=labels, bits=cell.bits)
     result = {
         "cell": asdict(cell),
         **figures(report, data.protocol.map_at),
         "seconds": round(time.monotonic() - started, 2),
         "split": split.digest(),
-        "course": course(history),
+        "settings": None if used is None else used.to_json(),
+        "course": course(encoder.history),
     }
+    if keep_codes:
+        write_array(codes_file(folder, cell), codes)
+    if model_folder is not None and encoder.model is not None:
+        save_model(encoder.model, model_folder, overwrite=True)
+        split.save(model_folder / "split.json")
     write_json(folder / cell.file, result)
 
 
-def frozen_codes(
-    data: Dataset, split: Split, cell: Cell, settings: dict[str, Any]
-) -> tuple[Codes, Codes, list[dict[str, float]]]:
-    """Fit on vectors or frozen features; codes of the queries and of the database, and the history."""
-    inputs = build_inputs(data, resolved(data, cell, settings), members=split.database)
+def task_of(setup: Setup, cell: Cell, data: Dataset, split: Split, folder: Path) -> Task:
+    """What a cell's system is asked to do. No query takes part, neither labelled nor unlabelled."""
     known = LabelPairs(known_labels(data, split))
-    problem = Problem(inputs, known, np.setdiff1d(split.database, split.labelled))
-    method = make_method(cell.method, settings)
-    encoder = method.fit(problem, bits=cell.bits, seed=cell.seed, show=False)
-    queries, database = (encoder.codes(inputs, positions) for positions in (split.queries, split.database))
-    return queries, database, encoder.history
+    pool = np.setdiff1d(split.database, split.labelled)
+    settings, shared = setup.settings_of(cell)
+    return Task(
+        TrainingSet(data.items, known, pool),
+        cell.bits,
+        cell.seed,
+        settings=settings,
+        shared=shared,
+        folder=folder / cell.file.removesuffix(".json"),
+    )
 
 
-def resolved(data: Dataset, cell: Cell, settings: dict[str, Any]) -> Config:
-    """Settings with every default filled in for this data set; shallow systems always see frozen features."""
-    images = data.items.images
-    side = images.typical_side() if images else 0
-    if METHODS[cell.method].module == "shallow":
-        settings = {**settings, "freeze": True, "code_size": None, "mirror": False}
-    config = Config.from_keywords({"bits": cell.bits, **settings})
-    return config.resolved(images=images is not None, side=side, count=len(data.items))
-
-
-def build_inputs(
-    data: Dataset, config: Config, *, members: Positions | None = None, show: bool | None = False
-) -> VectorInputs:
-    """The vectors of a data set, or the cached features of its pictures and of perturbed copies.
-
-    Args:
-        data: the data set.
-        config: resolved settings.
-        members: who takes part in training, whose mean and spread count.
-        show: whether to draw a progress bar.
-    """
-    images = data.items.images
-    if images is None:
-        return VectorInputs(np.asarray(data.items.content), vector_views(config), members)
-    features = compute_features(images, load_backbone(config), config, show)
-    if features.broken:
-        reason = features.broken[min(features.broken)]
-        raise UserError(f"{len(features.broken)} pictures of {data.name} cannot be read; the first: {reason}")
-    return VectorInputs(features.array, vector_views(config), members)
+def codes_file(folder: Path, cell: Cell) -> Path:
+    """Where the codes of all items lie, if they were kept."""
+    return folder / cell.file.replace(".json", ".codes.npy")
 
 
 def figures(report: Report, map_at: int | None) -> Result:

@@ -4,13 +4,13 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import UserError
-from ..settings import Config
+from ..settings.asked import Settings
 
 KEYS = {
     "dataset": str,
     "methods": list,
     "bits": list,
-    "labels": list,
+    "label_count": list,
     "runs": int,
     "settings": dict,
     "of": dict,
@@ -35,5 +35,5 @@ def read_config(path: Path) -> dict[str, Any]:
         if not isinstance(value, KEYS[key]) or isinstance(value, bool):
             raise UserError(f"{path}: {key} must be a {KEYS[key].__name__}, got {value!r}")
     for settings in (content.get("settings", {}), *content.get("of", {}).values()):
-        Config.from_keywords(settings)  # says what is wrong before any data is read
+        Settings.from_keywords(settings)  # says what is wrong before any data is read
     return content

@@ -1,19 +1,14 @@
 """Queries beside what they find, as one PNG and one HTML page that needs nothing else."""
 
-import base64
 import html
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
-if TYPE_CHECKING:
-    from ..indexing import Answer
+from ..util.pictures import as_data, to_png
 
 TILE, GAP, FRAME = 64, 6, 3
 GOOD, BAD, PLAIN = (46, 160, 67), (207, 60, 60), (150, 150, 150)
@@ -71,20 +66,14 @@ def tile(picture: Picture, colour: tuple[int, int, int]) -> Image.Image:
     return framed
 
 
-def to_png(image: Image.Image) -> bytes:
-    """The bytes of a PNG file."""
-    buffer = io.BytesIO()
-    image.save(buffer, "PNG")
-    return buffer.getvalue()
-
-
-def page(title: str, lead: str, header: Sequence[str], table: Sequence[Sequence[str]], picture: bytes) -> str:
+def gallery_page(
+    title: str, lead: str, header: Sequence[str], table: Sequence[Sequence[str]], picture: bytes
+) -> str:
     """An HTML page: a sentence, a table of figures, and the gallery."""
     cells = "".join(f"<th>{html.escape(name)}</th>" for name in header)
     body = "".join(
         "<tr>" + "".join(f"<td>{html.escape(value)}</td>" for value in line) + "</tr>\n" for line in table
     )
-    image = base64.b64encode(picture).decode()
     return f"""<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{html.escape(title)}</title>
@@ -100,46 +89,6 @@ img {{ max-width: 100% }}
 <table><tr>{cells}</tr>
 {body}</table>
 <p>Queries drawn by chance, and their nearest pictures. Green is right, red is wrong.</p>
-<img alt="queries and their nearest pictures before and after" src="data:image/png;base64,{image}">
+<img alt="queries and their nearest pictures before and after" src="{as_data(picture)}">
 </html>
 """
-
-
-def answers_page(answers: "Sequence[Answer]") -> str:
-    """An HTML page of queries and what they found, with the pictures that still lie where they lay."""
-    rows = "".join(answer_row(answer) for answer in answers)
-    return f"""<!doctype html>
-<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Search results</title>
-<style>
-body {{ font: 14px/1.4 system-ui, sans-serif; color: #222; margin: 1rem }}
-section {{ display: flex; flex-wrap: wrap; gap: .6rem; padding: .8rem 0; border-bottom: 1px solid #ccc }}
-figure {{ margin: 0; width: 128px }} figure:first-child {{ margin-right: 1.5rem }}
-img, .none {{ width: 128px; height: 128px; object-fit: cover; background: #eee; border-radius: 4px }}
-figcaption {{ overflow-wrap: anywhere; font-size: 12px }}
-</style>
-{rows}</html>
-"""
-
-
-def answer_row(answer: "Answer") -> str:
-    """A query and its hits."""
-    figures = [figure(answer.path, f"query: {answer.query}")]
-    for (name, distance), meta in zip(answer.hits, answer.meta, strict=True):
-        path = meta.get("_path")
-        figures.append(figure(None if path is None else Path(path), f"{name}, distance {distance}"))
-    return f"<section>{''.join(figures)}</section>\n"
-
-
-def figure(path: Path | None, caption: str) -> str:
-    """A thumbnail with its caption; an empty box where there is no picture."""
-    from ..data.images import BrokenImage, decode_file
-
-    picture = '<div class="none"></div>'
-    if path is not None:
-        try:
-            thumbnail = to_png(Image.fromarray(decode_file(path, 128).transpose(1, 2, 0)))
-            picture = f'<img alt="" src="data:image/png;base64,{base64.b64encode(thumbnail).decode()}">'
-        except BrokenImage:
-            pass  # it was moved or deleted since; the caption still names it
-    return f"<figure>{picture}<figcaption>{html.escape(caption)}</figcaption></figure>"

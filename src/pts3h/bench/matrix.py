@@ -4,25 +4,37 @@ import multiprocessing
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from ..errors import UserError
-from ..util import progress
+from ..model.networks import load_backbone
+from ..systems.shallow.system import FEATURES as FEATURE_SETTINGS
+from ..systems.table import SYSTEMS
+from ..training.preparation import compute_features
 from ..util.cores import usable_cores
+from ..util.progress import Progress, bar
+from .cells import run_cell, task_of
+from .own_rows import keep_rows, own_rows
 from .plan import Cell, Plan, Setup
-
-if TYPE_CHECKING:
-    from ..data.datasets.dataset import Dataset
+from .sources import load_data, split_of
 
 MOST_WORKERS = 8
 
 
-def run_matrix(plan: Plan, folder: Path, *, workers: int | None = None, show: bool | None = None) -> int:
+def run_matrix(
+    plan: Plan,
+    folder: Path,
+    *,
+    workers: int | None = None,
+    progress: Progress = None,
+    keep_codes: bool = False,
+    models: Mapping[Cell, Path] | None = None,
+) -> int:
     """Run what has no file yet, and return how many cells failed.
 
     A cell that fails costs that cell alone: the reason is said, the others go on, and running the same
@@ -30,25 +42,24 @@ def run_matrix(plan: Plan, folder: Path, *, workers: int | None = None, show: bo
 
     Args:
         plan: the matrix.
-        folder: for one file a cell.
-        workers: processes; None for one a core.
-        show: whether to draw a progress bar.
+        folder: for one file per cell.
+        workers: processes; None for one per core.
+        progress: whether to show a bar.
+        keep_codes: also write the codes of each cell.
+        models: where to write the models of some cells.
     """
-    from .cells import run_cell
-    from .sources import load_data
-
     cells = plan.cells()
     missing = [cell for cell in cells if not (folder / cell.file).is_file()]
     if not missing:
         return 0
-    setup = plan.setup
-    data = load_data(setup.dataset, setup.place, setup.classes, setup.images)
-    fill_feature_cache(plan.setup, data, missing, show)
+    fill_feature_cache(plan.setup, missing, folder, progress)
     cores = usable_cores()
     workers = min(workers or cores, len(missing), MOST_WORKERS)
-    run = partial(run_cell, setup, folder=folder, threads=max(cores // workers, 1))
+    run = partial(
+        run_one, plan.setup, folder, max(cores // workers, 1), keep_codes=keep_codes, models=models or {}
+    )
     failed = 0
-    with progress.bar("runs", len(cells), unit="runs", show=show) as advance:
+    with bar("runs", len(cells), unit="runs", progress=progress) as advance:
         advance(len(cells) - len(missing))
         for cell, error in run_all(missing, run, workers):
             advance(1)
@@ -57,20 +68,32 @@ def run_matrix(plan: Plan, folder: Path, *, workers: int | None = None, show: bo
                 reason = " ".join(str(error).split()) or type(error).__name__
                 print(f"failed {cell.file.removesuffix('.json')}: {reason}", file=sys.stderr, flush=True)
     if failed == len(missing) and failed == len(cells):
-        raise UserError(f"all {failed} runs failed, the reasons stand above")
+        raise UserError(f"all {failed} runs failed, for the reasons above")
     return failed
 
 
-def fill_feature_cache(setup: Setup, data: "Dataset", cells: Sequence[Cell], show: bool | None) -> None:
-    """Compute features once, on all cores, before the runs share them."""
-    from .cells import build_inputs, resolved
+def run_one(
+    setup: Setup, folder: Path, threads: int, cell: Cell, *, keep_codes: bool, models: Mapping[Cell, Path]
+) -> None:
+    """A cell, in a process of its own."""
+    run_cell(setup, cell, folder, threads, keep_codes=keep_codes, model_folder=models.get(cell))
 
+
+def fill_feature_cache(setup: Setup, cells: Sequence[Cell], folder: Path, progress: Progress) -> None:
+    """Compute features once, on all cores, before the runs share them."""
+    data = load_data(setup.data_name, setup.place, setup.labels, setup.images)
     if data.items.images is None:
         return
-    for cell in {repr(setup.settings_of(cell)): cell for cell in cells}.values():
-        config = resolved(data, cell, setup.settings_of(cell))
-        if config.freeze or config.warm_start:
-            build_inputs(data, config, show=show)
+    done = set[tuple[Any, ...]]()
+    for cell in {(cell.method, cell.varied): cell for cell in cells}.values():
+        split = split_of(data, cell.labels, cell.seed)
+        used = SYSTEMS.find(cell.method).used(task_of(setup, cell, data, split, folder))
+        if used is None or not (used.freeze or used.warm_start):
+            continue
+        key = tuple(getattr(used, name) for name in FEATURE_SETTINGS)
+        if key not in done:
+            done.add(key)
+            compute_features(data.items.images, load_backbone(used), used, progress)
 
 
 def run_all(
@@ -107,23 +130,27 @@ def run_all(
     for cell in suspects:
         with pool_of(1) as pool:
             error = pool.submit(run, cell).exception()
-            died = isinstance(error, BrokenProcessPool)
-            yield cell, UserError("its process died, perhaps for want of memory") if died else error  # type: ignore[misc]
+            if isinstance(error, BrokenProcessPool):
+                error = UserError("its process died, perhaps because memory ran out")
+            if error is not None and not isinstance(error, Exception):
+                raise error
+            yield cell, error
 
 
 def pool_of(workers: int) -> ProcessPoolExecutor:
     """Fresh processes: forked ones would inherit threads of torch in the middle of something."""
     context = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(workers, mp_context=context, initializer=die_with_parent)
+    return ProcessPoolExecutor(workers, context, initializer=begin, initargs=(own_rows(),))
 
 
-def die_with_parent() -> None:
-    """Leave no process behind where the one that asked for the work was killed."""
-    parent = multiprocessing.parent_process()
-    assert parent is not None
+def begin(rows: list[list[Any]]) -> None:
+    """Know what users brought along, and leave no process behind if the one that asked for work is killed."""
+    keep_rows(rows)
+    if (parent := multiprocessing.parent_process()) is not None:
+        threading.Thread(target=end_with, args=(parent,), daemon=True).start()
 
-    def watch() -> None:
-        parent.join()
-        os._exit(1)
 
-    threading.Thread(target=watch, daemon=True).start()
+def end_with(parent: Any) -> None:
+    """Wait for the end of the parent, then end this process."""
+    parent.join()
+    os._exit(1)

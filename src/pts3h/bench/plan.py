@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from ..codes import check_bits
+from ..data.datasets.table import DATASETS, DataSetRow
 from ..errors import UserError
-from ..losses.names import LOSSES
-from ..systems.table import METHODS, check_method
+from ..settings.asked import Settings
+from ..systems.system import System
+from ..systems.table import SYSTEMS
 from ..util.files import write_json
-
-VARIANTS: dict[str, dict[str, Any]] = {"p": {"gamma": 0.0}, "q": {"consistency": False}, "s": {}}
 
 # what Figures 3 and 4 of the paper vary, one at a time, the others at their defaults
 SENSITIVITY: dict[str, tuple[float, ...]] = {
@@ -52,36 +52,37 @@ class Setup:
     """What all cells of a folder share; cells of different setups do not compare.
 
     Attributes:
-        dataset: a name, or an ``.npy`` of vectors.
+        dataset: a name, a row of your own, or an ``.npy`` of vectors.
         place: where the user keeps the data set; None for the cache.
-        classes: ``.npy`` of labels, with vectors of one's own.
+        labels: ``.npy`` of labels, with vectors of your own.
         images: size of a smaller sample; None for all.
-        settings: of :class:`pts3h.settings.Config`, for every method.
-        of: settings of one method, by its name.
+        settings: of :class:`pts3h.settings.asked.Settings`, for every system that they can act in.
+        of: settings of one system, by its name.
     """
 
-    dataset: str
+    dataset: str | DataSetRow
     place: str | None = None
-    classes: str | None = None
+    labels: str | None = None
     images: int | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
     of: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
-    def settings_of(self, cell: Cell) -> dict[str, Any]:
-        """Settings of a cell's method; what makes it this method stands above all others."""
+    def __post_init__(self) -> None:
+        if not isinstance(self.dataset, str):
+            object.__setattr__(self, "dataset", DATASETS.find(self.dataset).name)
+        for settings in (self.settings, *self.of.values()):
+            Settings.from_keywords(settings)  # says what is wrong before any data is read
+
+    @property
+    def data_name(self) -> str:
+        """The data set as text."""
+        return str(self.dataset)
+
+    def settings_of(self, cell: Cell) -> tuple[dict[str, Any], frozenset[str]]:
+        """What is asked of a cell's system, and which of it is asked of every system."""
         varied = {} if cell.varied is None else {cell.varied[0]: cell.varied[1]}
-        return {**self.settings, **self.of.get(cell.method, {}), **varied, **defining_settings(cell.method)}
-
-
-def defining_settings(method: str) -> dict[str, Any]:
-    """What makes a hasher this system; nothing for systems that are more than a pairwise loss.
-
-    ``dsh`` is supervised, ``pts3h-dsh`` the paper's, ``pts3h-p`` and ``pts3h-q`` its variants.
-    """
-    head, _, tail = method.partition("-")
-    if head == "pts3h":
-        return {"loss": tail} if tail in LOSSES else {"loss": "dsh", **VARIANTS[tail]}
-    return {"loss": method, "omega": 0.0} if method in LOSSES else {}
+        own = {**self.of.get(cell.method, {}), **varied}
+        return {**self.settings, **own}, frozenset(self.settings.keys() - own.keys())
 
 
 @dataclass(frozen=True)
@@ -90,29 +91,34 @@ class Plan:
 
     Attributes:
         setup: what its cells share.
-        methods: names, in the order of the table.
+        methods: names of systems, or systems of your own, in the order of the table.
         bits: code lengths.
-        labels: numbers of labelled items.
+        label_counts: numbers of labelled items.
         runs: seeds 0 to runs - 1.
         sensitivity: whether to vary omega, gamma and the share of similar pairs too.
     """
 
     setup: Setup
-    methods: Sequence[str]
+    methods: Sequence[str | System]
     bits: Sequence[int]
-    labels: Sequence[int]
+    label_counts: Sequence[int]
     runs: int
     sensitivity: bool = False
 
     def __post_init__(self) -> None:
         for name in (*self.methods, *self.setup.of):
-            check_method(name)
+            SYSTEMS.find(name)
         for bits in self.bits:
             check_bits(bits)
-        if self.runs < 1 or not self.methods or not self.bits or not self.labels:
+        if self.runs < 1 or not self.methods or not self.bits or not self.label_counts:
             raise UserError("a matrix needs at least one method, code length, number of labels and run")
-        if min(self.labels) < 2:
-            raise UserError(f"at least two items must be labelled, got {min(self.labels)}")
+        if min(self.label_counts) < 2:
+            raise UserError(f"at least two items must be labelled, got {min(self.label_counts)}")
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the systems."""
+        return [SYSTEMS.find(given).name for given in self.methods]
 
     def cells(self) -> list[Cell]:
         """All cells; those of one seed stand together, so that a stopped matrix compares soon."""
@@ -120,9 +126,9 @@ class Plan:
         matrix = [
             Cell(method, bits, labels, seed)
             for seed in seeds
-            for labels in self.labels
+            for labels in self.label_counts
             for bits in self.bits
-            for method in self.methods
+            for method in self.names
         ]
         return list(dict.fromkeys(matrix + self.sensitivity_cells()))
 
@@ -130,11 +136,11 @@ class Plan:
         """The first PTS3H of the matrix with one setting varied, at the longest code and the most labels."""
         if not self.sensitivity:
             return []
-        chosen = [name for name in self.methods if METHODS[name].base and name.startswith("pts3h")]
+        chosen = [name for name in self.names if SYSTEMS.find(name).base and name.startswith("pts3h")]
         if not chosen:
             raise UserError("--sensitivity varies PTS3H: add one to --methods, such as pts3h-dsh")
         return [
-            Cell(chosen[0], max(self.bits), max(self.labels), seed, (name, value))
+            Cell(chosen[0], max(self.bits), max(self.label_counts), seed, (name, value))
             for seed in range(self.runs)
             for name, values in SENSITIVITY.items()
             for value in values

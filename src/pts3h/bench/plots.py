@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import UserError
-from ..systems.table import METHODS
+from ..systems.table import SYSTEMS
 from .cells import Result
 from .summary import Summary
 
@@ -91,7 +91,7 @@ def precision_recall(results: Sequence[Result], where: str) -> Plot:
 def sensitivity(varied: Sequence[Result]) -> list[Plot]:
     """MAP against each varied setting, and the course of thr for each share of similar pairs."""
     cell = varied[0]["cell"]
-    where = f"{METHODS[cell.method].label}, {cell.bits} bits, {cell.labels:,} labelled"
+    where = f"{SYSTEMS.find(cell.method).label}, {cell.bits} bits, {cell.labels:,} labelled"
     plots = []
     for setting, title in VARIED.items():
         found: dict[float, list[Result]] = {}
@@ -119,7 +119,7 @@ def by_method(results: Iterable[Result]) -> list[tuple[str, list[Result]]]:
     found: dict[str, list[Result]] = {}
     for result in results:
         found.setdefault(result["cell"].method, []).append(result)
-    return [(entry.label, found[name]) for name, entry in METHODS.items() if name in found]
+    return [(system.label, found[system.name]) for system in SYSTEMS if system.name in found]
 
 
 def mean(runs: Sequence[Result], figure: str) -> list[float]:
@@ -132,9 +132,9 @@ def grouped(
 ) -> list[Line]:
     """One line a method, in the order of the registry as in every figure, so that colours stay the same."""
     lines: list[Line] = []
-    for method, entry in METHODS.items():
-        if points := sorted((x(s), y(s)) for s in summaries if s.method == method):
-            lines.append((entry.label, [p[0] for p in points], [p[1] for p in points]))
+    for system in SYSTEMS:
+        if points := sorted((x(s), y(s)) for s in summaries if s.method == system.name):
+            lines.append((system.label, [p[0] for p in points], [p[1] for p in points]))
     return lines
 
 

@@ -1,6 +1,5 @@
 """Everything a folder of cells has to say: tables, curves, and one page that holds them all."""
 
-import base64
 import html
 import json
 from collections.abc import Sequence
@@ -9,6 +8,7 @@ from typing import Any
 
 from ..errors import UserError
 from ..util.files import write_atomic, write_text
+from ..util.pictures import as_data
 from .cells import Result, read_results
 from .plots import Plot, all_plots
 from .summary import Summary, summarise
@@ -99,8 +99,7 @@ def page(note: dict[str, Any], tables: Sequence[Table], plots: Sequence[Plot]) -
     title = f"pts3h bench: {html.escape(setup['dataset'])}"
     commands = html.escape("\n".join(note["commands"]))
     pictures = "".join(
-        f'<figure><img alt="{html.escape(plot.title)}" '
-        f'src="data:image/svg+xml;base64,{base64.b64encode(plot.svg).decode()}"></figure>\n'
+        f'<figure><img alt="{html.escape(plot.title)}" src="{as_data(plot.svg, "image/svg+xml")}"></figure>\n'
         for plot in plots
     )
     return (

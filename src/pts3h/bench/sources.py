@@ -14,25 +14,27 @@ from ..errors import UserError
 
 
 @lru_cache(maxsize=1)
-def load_data(name: str, place: str | None, classes: str | None, images: int | None) -> Dataset:
+def load_data(name: str, place: str | None, labels: str | None, images: int | None) -> Dataset:
     """The data set of a benchmark; see :class:`~pts3h.bench.plan.Setup`."""
     folder = None if place is None else Path(place)
     if name.endswith(".npy"):
-        return own_vectors(Path(name), classes).at_most(images)
-    if classes is not None:
-        raise UserError(f"{name} has its own labels: --classes goes with an .npy of vectors")
+        return own_vectors(Path(name), labels).at_most(images)
+    if labels is not None:
+        raise UserError(f"{name} has its own labels: --labels goes with an .npy of vectors")
     return load_dataset(name, folder, images)
 
 
-def own_vectors(path: Path, classes: str | None) -> Dataset:
+def own_vectors(path: Path, labels_file: str | None) -> Dataset:
     """Vectors and labels in two ``.npy`` files; a tenth of each class are queries."""
     if not path.is_file():
         raise UserError(f"there is no {path}")
-    if classes is None:
-        raise UserError(f"say which .npy holds the labels of {path}: --classes labels.npy")
-    items, labels = from_array(load_array(path)), check_labels(load_array(Path(classes)))
+    if labels_file is None:
+        raise UserError(f"say which .npy holds the labels of {path}: --labels labels.npy")
+    items, labels = from_array(load_array(path)), check_labels(load_array(Path(labels_file)))
     if len(labels) != len(items) or labels.min() < 0:
-        raise UserError(f"{classes} must hold one label for each of the {len(items)} vectors, none unknown")
+        raise UserError(
+            f"{labels_file} must hold one label for each of the {len(items)} vectors, none unknown"
+        )
     sizes = np.bincount(labels) if labels.ndim == 1 else labels.sum(axis=0)
     queries = max(int(sizes.min()) // 10, 1)
     return Dataset(path.stem, Items(items.content, items.ids, labels), Protocol(queries, queries))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..systems.table import METHODS
+from ..systems.table import SYSTEMS
 from .cells import Result
 from .paper import paper_map, paper_precision
 
@@ -67,14 +67,14 @@ def summarise(results: Iterable[Result], dataset: str) -> list[Summary]:
     groups: dict[tuple[str, int, int], dict[int, Result]] = {}
     for result in results:
         cell = result["cell"]
-        if cell.varied is None and cell.method in METHODS:
+        if cell.varied is None and cell.method in SYSTEMS:
             groups.setdefault((cell.method, cell.labels, cell.bits), {})[cell.seed] = result
-    order = {name: place for place, name in enumerate(METHODS)}
+    order = {name: place for place, name in enumerate(SYSTEMS.names())}
     summaries = []
     for key in sorted(groups, key=lambda key: (order[key[0]], *key[1:])):
         method, labels, bits = key
         runs = groups[key]
-        base = METHODS[method].base
+        base = SYSTEMS.find(method).base
         other = groups.get((base, labels, bits), {}) if base else {}
         maps, precisions = (values(runs, name) for name in ("map", "precision_within_2"))
         summary = Summary(

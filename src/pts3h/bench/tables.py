@@ -5,7 +5,7 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..systems.table import METHODS
+from ..systems.table import SYSTEMS
 from .summary import Summary
 
 KINDS = ("semi-supervised", "supervised", "unsupervised")
@@ -74,8 +74,8 @@ def by_bits(title: str, figures: dict[tuple[str, int], tuple[float, float, int, 
         header += [f"{bits} bits", "paper"] if bits in of_paper else [f"{bits} bits"]
     rows = []
     methods = dict.fromkeys(method for method, _ in figures)
-    for method in sorted(methods, key=lambda name: KINDS.index(METHODS[name].kind)):
-        row = [METHODS[method].label, METHODS[method].kind]
+    for method in sorted(methods, key=lambda name: KINDS.index(SYSTEMS.find(name).kind)):
+        row = [SYSTEMS.find(method).label, SYSTEMS.find(method).kind]
         for bits in lengths:
             mean, deviation, seeds, paper = figures.get((method, bits), (None, 0.0, 0, None))
             row.append(figure_text(mean, deviation, seeds))
@@ -89,8 +89,8 @@ def significance_table(summaries: Sequence[Summary]) -> Table | None:
     """Each PTS3H against its base on the same splits; None where no base was run."""
     rows = [
         [
-            METHODS[s.method].label,
-            METHODS[s.against.base].label,
+            SYSTEMS.find(s.method).label,
+            SYSTEMS.find(s.against.base).label,
             f"{s.bits}",
             f"{s.labels}",
             f"{s.seeds}",
@@ -114,7 +114,7 @@ def time_table(summaries: Sequence[Summary]) -> Table:
     rows = []
     for method in dict.fromkeys(s.method for s in summaries):
         times = (seconds.get((method, bits)) for bits in lengths)
-        rows.append([METHODS[method].label, *("" if time is None else f"{time:.0f}" for time in times)])
+        rows.append([SYSTEMS.find(method).label, *("" if time is None else f"{time:.0f}" for time in times)])
     return Table("Seconds a run, one core", ["method", *(f"{bits} bits" for bits in lengths)], rows)
 
 

@@ -8,9 +8,17 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from ..bench.configs import read_config
+from ..bench.plan import Plan, Setup, claim
+from ..bench.tables import print_table
+from ..data.datasets.table import DATASETS
 from ..errors import UserError
+from ..systems.table import SYSTEMS
+from .arguments import BackboneName
+from .output import say
+from .setting_flags import parse_settings
 
-LISTS = ("--methods", "--bits", "--labels")  # take several values, as in --bits 12 24 32 48
+LISTS = ("--methods", "--bits", "--label-count")  # take several values, as in --bits 12 24 32 48
 BITS, RUNS = [12, 24, 32, 48], 5
 
 
@@ -36,26 +44,21 @@ def spread(args: list[str]) -> list[str]:
     return result
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    example = "pts3h bench cifar10 --methods pts3h-dsh dsh itq --bits 12 24 32 48 --runs 5 --out results/"
-    app.command(cls=ManyValues, epilog=f"Example: {example}")(bench)
+COMMAND_CLASS = ManyValues
+EXAMPLE = "pts3h bench cifar10 --methods pts3h-dsh dsh itq --bits 12 24 32 48 --runs 5 --out results/"
 
 
 def bench(
     dataset: Annotated[
-        str | None,
-        typer.Argument(
-            help="cifar10, fashion-mnist, digits, mosaic, nuswide21, imagenet100, or an .npy of vectors."
-        ),
+        str | None, typer.Argument(help=f"{', '.join(DATASETS.names())}, or an .npy of vectors.")
     ] = None,
-    show_list: Annotated[bool, typer.Option("--list", help="Print every method name, one a line.")] = False,
+    show_list: Annotated[bool, typer.Option("--list", help="Print every method name, one per line.")] = False,
     methods: Annotated[list[str] | None, typer.Option(help="Methods to compare; 'all' for all.")] = None,
-    bits: Annotated[list[int] | None, typer.Option(help="Code lengths; 12 24 32 48 unless told.")] = None,
-    labels: Annotated[
+    bits: Annotated[list[int] | None, typer.Option(help="Code lengths; by default 12 24 32 48.")] = None,
+    label_count: Annotated[
         list[int] | None, typer.Option(help="Numbers of labelled items; by default the paper's.")
     ] = None,
-    runs: Annotated[int | None, typer.Option(help="Seeds, each with its own split; 5 unless told.")] = None,
+    runs: Annotated[int | None, typer.Option(help="Seeds, each with its own split; by default 5.")] = None,
     out: Annotated[
         Path, typer.Option("--out", "-o", help="Folder for cells and reports; what is done stays done.")
     ] = Path("bench-output"),
@@ -65,35 +68,29 @@ def bench(
     folder: Annotated[
         Path | None, typer.Option("--from", help="Where you keep the data set: archive, or lists and images.")
     ] = None,
-    classes: Annotated[Path | None, typer.Option(help=".npy of labels, with an .npy of vectors.")] = None,
+    labels: Annotated[Path | None, typer.Option(help=".npy of labels, with an .npy of vectors.")] = None,
     images: Annotated[int | None, typer.Option(help="Use only so many images.")] = None,
     sensitivity: Annotated[
         bool, typer.Option("--sensitivity", help="Also vary omega, gamma and the share of similar pairs.")
     ] = False,
-    backbone: Annotated[str | None, typer.Option(help="Image network, as in pts3h fit.")] = None,
+    backbone: BackboneName = None,
     weights: Annotated[str | None, typer.Option(help="'pretrained', 'random', or a weight file.")] = None,
-    image_size: Annotated[int | None, typer.Option(help="Pixels a side.")] = None,
+    image_size: Annotated[int | None, typer.Option(help="Pixels per side.")] = None,
     fine_tune: Annotated[bool, typer.Option("--fine-tune", help="Train whole networks.")] = False,
     steps: Annotated[int | None, typer.Option(help="Optimiser steps.")] = None,
     set_: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="Any other setting, for every method; repeatable."),
     ] = None,
-    jobs: Annotated[int | None, typer.Option(help="Runs at a time; by default one a core.")] = None,
+    jobs: Annotated[int | None, typer.Option(help="Runs at a time; by default one per core.")] = None,
 ) -> None:
     """Compare systems on the same splits: tables, curves and significance, resumable cell by cell."""
-    from ..systems.table import METHODS
-
     if show_list:
-        print("\n".join(METHODS))
+        print("\n".join(SYSTEMS.names()))
         return
-    from ..bench.configs import read_config
-    from ..bench.matrix import run_matrix
-    from ..bench.plan import Plan, Setup, claim
+    from ..bench.matrix import run_matrix  # brings torch
     from ..bench.report import write_report
     from ..bench.sources import default_labels, load_data
-    from ..bench.tables import print_table
-    from .app import parse_settings, say
 
     stored = {} if config is None else read_config(config)
     name = dataset or stored.get("dataset")
@@ -107,17 +104,17 @@ def bench(
         method: {key: own[key] for key in own if key not in typed}
         for method, own in stored.get("of", {}).items()
     }
-    place, labels_file = (None if path is None else str(path) for path in (folder, classes))
+    place, labels_file = (None if path is None else str(path) for path in (folder, labels))
     setup = Setup(name, place, labels_file, images, settings, of)
-    chosen = methods or stored.get("methods") or list(METHODS)
-    numbers = labels or stored.get("labels")
-    if not numbers:
-        numbers = [default_labels(load_data(name, place, labels_file, images))]
+    chosen = methods or stored.get("methods") or ["all"]
+    counts = label_count or stored.get("label_count")
+    if not counts:
+        counts = [default_labels(load_data(name, place, labels_file, images))]
     plan = Plan(
         setup,
-        list(METHODS) if chosen == ["all"] else chosen,
+        SYSTEMS.names() if chosen == ["all"] else chosen,
         bits or stored.get("bits") or BITS,
-        numbers,
+        counts,
         runs or stored.get("runs") or RUNS,
         sensitivity,
     )

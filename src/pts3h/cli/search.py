@@ -1,68 +1,28 @@
-"""The commands that search: index, search, dedup, doctor."""
+"""pts3h search: find what is most like a query."""
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+import pts3h
+
+from ..data.images import SUFFIXES
+from ..data.items import read_items
 from ..errors import UserError
+from ..index.contract import check_model
+from ..indexing import Answer, find, recall_model, visible
+from ..util.files import write_text
+from .answers_page import answers_page
+from .arguments import IndexAddress
+from .output import AsJson, say
 
-if TYPE_CHECKING:
-    from ..indexing import Answer
-
-Address = Annotated[str, typer.Argument(help="Folder of the index, or milvus://host:port/collection.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for another program to read.")]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands to the command line."""
-    app.command(epilog="Example: pts3h index model/ photos/ --to photos.index")(index)
-    app.command(epilog="Example: pts3h search photos.index query.jpg -k 10 --html hits.html")(search)
-    app.command(epilog="Example: pts3h dedup photos.index --radius 2")(dedup)
-    app.command(epilog="Example: pts3h doctor")(doctor)
-
-
-def index(
-    model: Annotated[Path, typer.Argument(help="Model folder.")],
-    items: Annotated[Path, typer.Argument(help="Folder of pictures, .npy, CSV, or list file.")],
-    to: Annotated[str, typer.Option("--to", help="Folder of the index, or milvus://host:port/collection.")],
-    meta: Annotated[
-        Path | None, typer.Option(help="CSV with an id column and one column a kind of metadata.")
-    ] = None,
-    root: Annotated[
-        Path | None, typer.Option(help="Where relative paths of a CSV or list file start.")
-    ] = None,
-    prune: Annotated[bool, typer.Option("--prune", help="Remove what is no longer among the items.")] = False,
-    as_json: AsJson = False,
-) -> None:
-    """Code items and add them to an index; run again, only what is new or changed is coded."""
-    from ..data.items import read_items
-    from ..hasher import Hasher
-    from ..index import open_index
-    from ..indexing import index_items, read_meta, remember_model
-    from .app import say
-
-    hasher, collection = Hasher.load(model), read_items(items, root=root)
-    table = None if meta is None else read_meta(meta)
-    # reading one's own writes is the default of a folder; a Milvus server must be asked for it
-    options: dict[str, Any] = {"consistency": "session"} if to.startswith("milvus://") else {}
-    with open_index(to, bits=hasher.bits, model=hasher.fingerprint, **options) as target:
-        done = index_items(hasher, collection, target, prune=prune, meta=table)
-        remember_model(hasher, model)
-        count = target.count
-    if as_json:
-        print(json.dumps({"index": to, "count": count, **vars(done)}))
-        return
-    for reason in done.skipped.values():
-        say(f"skipped {reason}")
-    figures = ("added", "changed", "unchanged", "removed")
-    did = ", ".join(f"{getattr(done, name):,} {name}" for name in figures)
-    say(f"{did}; {to} holds {count:,} items")
+EXAMPLE = "pts3h search photos.index query.jpg -k 10 --html hits.html"
 
 
 def search(
-    address: Address,
+    address: IndexAddress,
     queries: Annotated[
         list[Path], typer.Argument(help="Pictures, a folder of them, or an .npy of embeddings.")
     ],
@@ -83,61 +43,20 @@ def search(
     as_json: AsJson = False,
 ) -> None:
     """Find the items most like a picture (or an embedding)."""
-    from ..data.items import read_items
-    from ..hasher import Hasher
-    from ..index import open_index
-    from ..indexing import find, recall_model
-    from ..util.files import write_text
-    from .app import say
-
     condition = parse_where(where)
     items = read_items(queries if len(queries) > 1 or is_picture(queries[0]) else queries[0])
     refuse_missing(address)
-    with open_index(address, read_only=True) as target:
-        hasher = Hasher.load(model or recall_model(target.model, address))
-        if target.model is not None and target.model != hasher.fingerprint:
-            raise UserError(f"{address} was made by another model ({target.model}) than {hasher.fingerprint}")
-        answers = find(hasher, items, target, k=k, radius=radius, where=condition)
+    with pts3h.open_index(address, read_only=True) as target:
+        encoder = pts3h.load_model(model or recall_model(target.model, address))
+        check_model(target.model, encoder.fingerprint, address)
+        answers = find(encoder, items, target, k=k, radius=radius, where=condition)
     if page is not None:
-        from ..bench.gallery import answers_page
-
         write_text(page, answers_page(answers))
         say(f"{len(answers)} answers are in {page}")
     if as_json:
         print(json.dumps([as_plain(answer) for answer in answers]))
     elif page is None:
         print_answers(answers)
-
-
-def dedup(
-    address: Address,
-    radius: Annotated[
-        int, typer.Option("--radius", "-r", help="Largest Hamming distance of two near-duplicates.")
-    ] = 2,
-    as_json: AsJson = False,
-) -> None:
-    """Print groups of near-duplicates: items linked by steps of at most the radius."""
-    from ..index import open_index
-    from ..index.duplicates import duplicate_groups
-    from .app import say
-
-    refuse_missing(address)
-    with open_index(address, read_only=True) as target:
-        groups = duplicate_groups(target, radius)
-    if as_json:
-        print(json.dumps(groups))
-        return
-    for group in groups:
-        print("\n".join(map(str, group)) + "\n")
-    say(f"{len(groups):,} groups, {sum(map(len, groups)) - len(groups):,} items could go")
-
-
-def doctor(as_json: AsJson = False) -> None:
-    """Say what is installed, which search kernel is active, and why."""
-    from ..doctor import diagnose
-
-    diagnosis = diagnose()
-    print(json.dumps(diagnosis.as_dict()) if as_json else diagnosis)
 
 
 def refuse_missing(address: str) -> None:
@@ -148,8 +67,6 @@ def refuse_missing(address: str) -> None:
 
 def is_picture(path: Path) -> bool:
     """Whether a file's name says that it is a picture."""
-    from ..data.images import SUFFIXES
-
     return path.suffix.lower() in SUFFIXES and not path.is_dir()
 
 
@@ -166,10 +83,8 @@ def parse_where(text: str | None) -> dict[str, Any] | None:
     return condition
 
 
-def as_plain(answer: "Answer") -> dict[str, Any]:
+def as_plain(answer: Answer) -> dict[str, Any]:
     """An answer for JSON."""
-    from ..indexing import visible
-
     hits = [
         {"id": name, "distance": distance, "meta": visible(meta)}
         for (name, distance), meta in zip(answer.hits, answer.meta, strict=True)
@@ -177,12 +92,10 @@ def as_plain(answer: "Answer") -> dict[str, Any]:
     return {"query": answer.query, "hits": hits}
 
 
-def print_answers(answers: list["Answer"]) -> None:
-    """One table a query."""
+def print_answers(answers: list[Answer]) -> None:
+    """One table per query."""
     from rich.console import Console
     from rich.table import Table
-
-    from ..indexing import visible
 
     console = Console()
     for answer in answers:

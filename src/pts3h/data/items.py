@@ -43,6 +43,11 @@ class Items:
         """The pictures, or None where the items are vectors."""
         return None if isinstance(self.content, np.ndarray) else self.content
 
+    @property
+    def paths(self) -> Sequence[Path] | None:
+        """Where the pictures lie, if they are files."""
+        return self.content.paths if isinstance(self.content, ImageFiles) else None
+
     def subset(self, positions: Positions) -> "Items":
         """The items at ``positions``, in that order."""
         content = self.content

@@ -52,7 +52,7 @@ class Finder:
     def __init__(self, items: Items, folder: Path) -> None:
         self.position = {name: position for position, name in enumerate(items.ids)}
         self.folder = folder
-        self.paths: Sequence[Path] = getattr(items.content, "paths", [])
+        self.paths: Sequence[Path] = items.paths or []
 
     def __call__(self, row: Sequence[str], column: int, name: str) -> int:
         """The position that ``row[column]`` names."""

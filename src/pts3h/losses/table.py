@@ -23,7 +23,7 @@ class Loss:
         name: what settings call it.
         label: what tables print.
         source: the paper it comes from.
-        make: called with the code length, and with ``divide`` and ``reading`` as far as they are in ``options``;
+        make: called with the code length and with what ``options`` names of ``divide`` and ``reading``;
             returns a :class:`~pts3h.losses.pairwise.PairwiseLoss`. A callable, or "package.module:name".
         options: which of the two it understands.
         omega: weight of the unlabelled terms.
@@ -56,7 +56,8 @@ class Loss:
 
     def rate(self, bits: int) -> float:
         """Learning rate of SGD on frozen features, for this code length."""
-        return self.learning_rate * (min(bits, SHORT) / SHORT) ** self.steepness
+        slower: float = (min(bits, SHORT) / SHORT) ** self.steepness
+        return self.learning_rate * slower
 
 
 LOSSES = Table(

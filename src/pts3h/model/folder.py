@@ -53,6 +53,7 @@ def write_files(model: Model, folder: Path) -> None:
         "fingerprint": model.fingerprint,
         "width": model.width,
         "frozen_backbone": model.backbone is not None,
+        "asked": dict(model.asked),
         "settings": model.used.to_json(),
         "summary": model.summary,
     }
@@ -92,6 +93,7 @@ def load_model(folder: Path | str, *, backbone: BackboneRow | None = None) -> Mo
     except (SafetensorError, OSError, ValueError, KeyError, TypeError) as error:
         raise UserError(f"{folder} cannot be read as a model: {error}") from error
     model = untrained(used, width, summary, history, frozen=frozen)
+    model.asked = description.get("asked", {"bits": used.bits, "seed": used.seed})
     for part, network in model.parts().items():
         own = {n.removeprefix(f"{part}."): t for n, t in tensors.items() if n.startswith(f"{part}.")}
         try:

@@ -1,7 +1,8 @@
 """A trained model: from items to codes."""
 
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -34,12 +35,14 @@ class Encoded:
         codes: (n, bytes) packed, one row per id.
         skipped: reason by id, for pictures that could not be read.
         kept: positions of the items that have a code.
+        bits: code length.
     """
 
     ids: list[str]
     codes: Codes
     skipped: dict[str, str]
     kept: NDArray[np.int64]
+    bits: int
 
 
 @dataclass
@@ -54,6 +57,7 @@ class Model:
         backbone: the frozen image network in front of both; None for vectors and for fine-tuned networks.
         summary: what it was trained on, for the card.
         history: one record per step.
+        asked: what the user asked for, by setting.
     """
 
     used: Used
@@ -63,6 +67,7 @@ class Model:
     backbone: Backbone | None
     summary: dict[str, Any]
     history: list[Record]
+    asked: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def bits(self) -> int:
@@ -116,7 +121,7 @@ class Model:
         kept = np.setdiff1d(np.arange(len(items)), list(broken))
         codes = pack(outputs[kept])
         skipped = {items.ids[position]: reason for position, reason in broken.items()}
-        return Encoded([items.ids[position] for position in kept], codes, skipped, kept)
+        return Encoded([items.ids[position] for position in kept], codes, skipped, kept, self.bits)
 
     def _inputs(self, items: Items, progress: Progress) -> Inputs:
         images = items.images

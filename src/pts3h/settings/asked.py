@@ -46,9 +46,10 @@ class Settings:
     similar_share: float | None = None
     """rho, the share of unknown pairs taken for alike. By default the share among the known pairs."""
     pseudo: Reading = "auto"
-    """How the pairwise loss reads normalised outputs: "code" scales them to code space, "literal" does not."""
+    """How the pairwise loss reads normalised outputs: "code" scales them to code space, "literal" not."""
     divide: bool | None = None
-    """Whether DSH is divided by bits and KSH by bits², so that omega fits every code length. By default yes."""
+    """Whether DSH is divided by bits and KSH by bits², so that omega fits every code length. By default
+    yes."""
 
     labelled_per_batch: int | None = None
     """Labelled items per batch. By default 32; MIHash takes 96, or 128 without unlabelled items."""
@@ -60,9 +61,10 @@ class Settings:
     epochs: float | None = None
     """Passes over the unlabelled items, instead of steps. By default 5 for fine-tuning."""
     optimizer: Optimizer = "auto"
-    """"sgd" with momentum, or "adamw". By default SGD on vectors and frozen features, AdamW for fine-tuning."""
+    """"sgd" with momentum, or "adamw". By default AdamW for fine-tuning, else SGD."""
     learning_rate: float | None = None
-    """Learning rate of the hash layer and the hidden layer. By default the loss decides; 0.001 for fine-tuning."""
+    """Learning rate of the hash layer and the hidden layer. By default the loss decides; 0.001 for
+    fine-tuning."""
     backbone_rate: float | None = None
     """Learning rate of a fine-tuned backbone, as a share of ``learning_rate``. By default 0.1."""
     momentum: float | None = None
@@ -82,7 +84,7 @@ class Settings:
     """Image network: a name, timm:<model>, torchvision:<model>, or a
     :class:`~pts3h.nets.backbones.table.BackboneRow` of your own. By default efficientnet-lite0."""
     weights: str | None = None
-    """"pretrained", "random", or a weight file. By default pretrained, where the backbone has such weights."""
+    """"pretrained", "random", or a weight file. By default pretrained, if the backbone has such weights."""
     freeze: bool | None = None
     """Whether the backbone's features are computed once and only what is above it is trained. By default yes,
     unless the backbone is untrained."""
@@ -137,6 +139,10 @@ class Settings:
         """What the user did ask for, by name."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: value for name, value in values.items() if value is not None and value != AUTO}
+
+    def to_json(self) -> dict[str, Any]:
+        """What was asked for as plain values: rows of a user's own by their names."""
+        return {name: getattr(value, "name", value) for name, value in self.asked().items()}
 
     def but(self, changes: Mapping[str, Any]) -> Self:
         """The same settings but for these."""

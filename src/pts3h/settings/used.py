@@ -261,7 +261,7 @@ def window_alpha(steps: int) -> float:
 
 
 def neutral(used: Used) -> Used:
-    """The same with what has no effect at its neutral value, so that the card shows nothing that did not act."""
+    """The same with idle settings at their neutral values: the card shows nothing that did not act."""
     changes: dict[str, Any] = {}
     if used.optimizer == "adamw" and not used.warm_start:
         changes["momentum"] = 0.0

@@ -1,47 +1,24 @@
-"""The one shape of every system that is compared: a problem in, an encoder of items out."""
+"""The one shape of every system that is compared: a training set in, an encoder of items out."""
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from torch import Tensor
 
-from ..codes import Codes, pack
-from ..data.images import Positions
-from ..data.inputs import Inputs
-from ..data.items import Labels
-from ..data.known_pairs import KnownPairs, LabelPairs
-from ..errors import UserError
+from ..data.items import Items
+from ..data.training_set import TrainingSet
+from ..settings.used import Used
+from ..util.progress import Progress
 
-ENCODE_BATCH = 512
+if TYPE_CHECKING:
+    from ..model.model import Model
 
-
-@dataclass(frozen=True)
-class Problem:
-    """What a method may learn from; it sees nothing else.
-
-    Attributes:
-        inputs: items as tensors, clean or perturbed.
-        known: what is known of which pair: a pair list, or labels.
-        pool: positions of the items that take part without a label.
-    """
-
-    inputs: Inputs
-    known: KnownPairs
-    pool: Positions
-
-    @property
-    def members(self) -> Positions:
-        """Positions of all items that take part, ascending."""
-        return np.union1d(self.known.labelled, self.pool)
-
-    def labels(self, method: str) -> Labels:
-        """Labels of all items, -1 where unknown; refused where only pairs are known."""
-        if not isinstance(self.known, LabelPairs):
-            raise UserError(f"{method} learns from labels, and only pairs are known here: give labels")
-        return self.known.labels
+Kind = Literal["semi-supervised", "supervised", "unsupervised"]
+Outputs = tuple[NDArray[np.float32], dict[int, str]]
 
 
 @dataclass(frozen=True)
@@ -49,57 +26,63 @@ class Encoder:
     """What came out of a fit.
 
     Attributes:
-        outputs: unperturbed inputs (n, ...) → (n, bits) numbers, whose signs are the codes.
+        outputs: items → (n, bits) numbers whose signs are the codes, and the reason by position for pictures
+            that cannot be read.
         history: a record of named figures for each step or round of the fit, where it has any.
+        model: what can be saved as a model folder, if it is one.
     """
 
-    outputs: Callable[[Tensor], NDArray[np.float32]]
+    outputs: Callable[[Items], Outputs]
     history: list[dict[str, float]] = field(default_factory=list)
-
-    def codes(self, inputs: Inputs, positions: Positions) -> Codes:
-        """Packed codes of the items at ``positions``."""
-        starts = range(0, len(positions), ENCODE_BATCH)
-        parts = [self.outputs(inputs.clean(positions[at : at + ENCODE_BATCH])) for at in starts]
-        return pack(np.concatenate(parts))
+    model: "Model | None" = None
 
 
-class Method(Protocol):
-    """A system by name.
+@dataclass(frozen=True)
+class Task:
+    """One fit of a system.
+
+    Attributes:
+        training: what to learn from; queries are among its items, but nowhere else.
+        bits: code length.
+        seed: of everything random.
+        settings: what was asked for, by name; see :class:`pts3h.settings.asked.Settings`.
+        shared: those of the settings that were asked for on behalf of several systems: where one cannot act,
+            it is set aside.
+        folder: for checkpoints and the model of a network that is trained for hours; None keeps nothing.
+        progress: whether to show a bar.
+    """
+
+    training: TrainingSet
+    bits: int
+    seed: int = 0
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    shared: frozenset[str] = frozenset()
+    folder: Path | None = None
+    progress: Progress = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class System(ABC):
+    """A system: one row of the table.
 
     Attributes:
         name: what tables and the command line call it, in lower case: ``pts3h-dsh``, ``itq``.
-        needs_labels: whether pairs alone are not enough; such a method calls ``problem.labels(self.name)``.
-        uses_unlabelled: whether it looks at the pool (semi-supervised and unsupervised systems).
+        label: what tables print.
+        kind: which part of the paper's table it is in.
+        base: the supervised system that it extends, if any: significance is tested against it.
+        needs_labels: whether pairs alone are not enough.
     """
 
-    @property
-    def name(self) -> str:
-        """What it is called."""
-        ...
+    name: str
+    label: str
+    kind: Kind
+    base: str | None = None
+    needs_labels: bool = False
 
-    @property
-    def needs_labels(self) -> bool:
-        """Whether pairs alone are not enough."""
-        ...
+    @abstractmethod
+    def fit(self, task: Task) -> Encoder:
+        """Learn codes; the same task gives the same codes on the same machine."""
 
-    @property
-    def uses_unlabelled(self) -> bool:
-        """Whether it looks at the unlabelled pool."""
-        ...
-
-    def fit(self, problem: Problem, *, bits: int, seed: int = 0, show: bool | None = None) -> Encoder:
-        """Learn codes of ``bits`` bits; the same seed gives the same codes on the same machine.
-
-        Args:
-            problem: what to learn from.
-            bits: code length.
-            seed: of everything random.
-            show: whether to draw a progress bar; None asks whether anybody watches.
-        """
-        ...
-
-
-def vectors_of(inputs: Inputs, positions: Positions) -> NDArray[np.float32]:
-    """The unperturbed items at ``positions`` as rows (n, d), for methods that work on plain matrices."""
-    clean = inputs.clean(positions)
-    return np.asarray(clean.flatten(1).numpy(), np.float32)
+    def used(self, task: Task) -> Used | None:
+        """The settings with every choice made; None for a system that has none."""
+        return None

@@ -1,88 +1,153 @@
-"""Every system by name, and where it is made. Imports nothing heavy: listing names must be quick."""
+"""Every system, one row each. Rows name what is heavy, so listing them imports no torch."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from difflib import get_close_matches
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal
+from ..losses.table import LOSSES
+from ..util.table import Table
+from .deep import DeepSystem
+from .shallow.system import ShallowSystem
+from .system import System
 
-from ..errors import UserError
+HERE = "pts3h.objectives"
+SHALLOW = "pts3h.systems.shallow"
 
-if TYPE_CHECKING:
-    from .system import Method
+WITH_PTS3H = [
+    DeepSystem(
+        name=f"pts3h-{loss.name}",
+        label=f"PTS3H-{loss.label.removesuffix(' (deep)')}",
+        kind="semi-supervised",
+        base=loss.name,
+        defining={"loss": loss.name},
+    )
+    for loss in LOSSES
+]
+BASES = [
+    DeepSystem(
+        name=loss.name, label=loss.label, kind="supervised", defining={"loss": loss.name, "omega": 0.0}
+    )
+    for loss in LOSSES
+]
+VARIANTS = [
+    DeepSystem(
+        name="pts3h-p",
+        label="PTS3H-DSH, P (no pseudo pairs)",
+        kind="semi-supervised",
+        base="dsh",
+        defining={"loss": "dsh", "gamma": 0.0},
+    ),
+    DeepSystem(
+        name="pts3h-q",
+        label="PTS3H-DSH, Q (no consistency)",
+        kind="semi-supervised",
+        base="dsh",
+        defining={"loss": "dsh", "consistency": False},
+    ),
+    DeepSystem(
+        name="pts3h-s",
+        label="PTS3H-DSH, S (student's codes)",
+        kind="semi-supervised",
+        base="dsh",
+        defining={"loss": "dsh"},
+        network="student",
+    ),
+]
+REGULARISED = [  # DSH with another regulariser in the place of R_u
+    DeepSystem(
+        name="mean-teacher",
+        label="DSH + Mean Teacher",
+        kind="semi-supervised",
+        base="dsh",
+        objective=f"{HERE}.mean_teacher:build",
+        defining={"loss": "dsh"},
+    ),
+    DeepSystem(
+        name="temp-ens",
+        label="DSH + TempEns",
+        kind="semi-supervised",
+        base="dsh",
+        objective=f"{HERE}.temp_ens:build",
+        defining={"loss": "dsh"},
+    ),
+    DeepSystem(
+        name="vat",
+        label="DSH + VAT",
+        kind="semi-supervised",
+        base="dsh",
+        objective=f"{HERE}.vat:build",
+        defining={"loss": "dsh"},
+        defaults={"omega": 0.1},
+    ),
+    DeepSystem(
+        name="sntg",
+        label="DSH + SNTG",
+        kind="semi-supervised",
+        base="dsh",
+        objective=f"{HERE}.sntg:build",
+        defining={"loss": "dsh"},
+    ),
+]
+RIVALS = [
+    DeepSystem(
+        name="ssdh",
+        label="SSDH",
+        kind="semi-supervised",
+        needs_labels=True,
+        objective=f"{HERE}.ssdh:build",
+        defining={"loss": "dsh"},
+        defaults={"omega": 0.1},
+    ),
+    DeepSystem(
+        name="bgdh",
+        label="BGDH",
+        kind="semi-supervised",
+        base="dpsh",
+        objective=f"{HERE}.bgdh:build",
+        defining={"loss": "dpsh"},
+    ),
+    DeepSystem(
+        name="dsh-gans",
+        label="DSH-GANs",
+        kind="semi-supervised",
+        needs_labels=True,
+        objective=f"{HERE}.dsh_gans:build",
+        defining={"loss": "dsh"},
+    ),
+    ShallowSystem(name="splh", label="SPLH", kind="semi-supervised", learn=f"{SHALLOW}.splh:learn"),
+]
+SUPERVISED = [
+    DeepSystem(
+        name="dsdh",
+        label="DSDH",
+        kind="supervised",
+        needs_labels=True,
+        objective=f"{HERE}.dsdh:build",
+        defining={"loss": "dpsh", "omega": 0.0},
+        defaults={"eta": 1.0},
+    ),
+    DeepSystem(
+        name="dmdh",
+        label="DMDH",
+        kind="supervised",
+        objective=f"{HERE}.dmdh:build",
+        defining={"loss": "dpsh", "omega": 0.0},
+    ),
+    DeepSystem(
+        name="dish",
+        label="DISH",
+        kind="supervised",
+        objective=f"{HERE}.dish:build",
+        defining={"loss": "dsh", "omega": 0.0},
+    ),
+    ShallowSystem(
+        name="ksh-kernel", label="KSH (kernel)", kind="supervised", learn=f"{SHALLOW}.ksh_kernel:learn"
+    ),
+    ShallowSystem(name="fasth", label="FastH", kind="supervised", learn=f"{SHALLOW}.fasth:learn"),
+]
+UNSUPERVISED = [
+    ShallowSystem(name=name, label=name.upper(), kind="unsupervised", learn=f"{SHALLOW}.{name}:learn")
+    for name in ("itq", "sh", "lsh")
+]
 
-Kind = Literal["semi-supervised", "supervised", "unsupervised"]
-
-
-@dataclass(frozen=True)
-class Entry:
-    """Where a system is made and what it is compared with.
-
-    Attributes:
-        module: below ``pts3h.methods``; has ``make(name, settings)``, which returns a Method.
-        kind: which part of the paper's table it stands in.
-        label: what tables print.
-        base: the supervised system that it extends, if any: significance is tested against it.
-    """
-
-    module: str
-    kind: Kind
-    label: str
-    base: str | None = None
-
-
-METHODS: dict[str, Entry] = {
-    "pts3h-dsh": Entry("deep_table", "semi-supervised", "PTS3H-DSH", base="dsh"),
-    "pts3h-dpsh": Entry("deep_table", "semi-supervised", "PTS3H-DPSH", base="dpsh"),
-    "pts3h-ksh": Entry("deep_table", "semi-supervised", "PTS3H-KSH", base="ksh"),
-    "pts3h-dhn": Entry("deep_table", "semi-supervised", "PTS3H-DHN", base="dhn"),
-    "pts3h-hashnet": Entry("deep_table", "semi-supervised", "PTS3H-HashNet", base="hashnet"),
-    "pts3h-mihash": Entry("deep_table", "semi-supervised", "PTS3H-MIHash", base="mihash"),
-    "pts3h-p": Entry("deep_table", "semi-supervised", "PTS3H-DSH, P (no pseudo pairs)", base="dsh"),
-    "pts3h-q": Entry("deep_table", "semi-supervised", "PTS3H-DSH, Q (no consistency)", base="dsh"),
-    "pts3h-s": Entry("deep_table", "semi-supervised", "PTS3H-DSH, S (student's codes)", base="dsh"),
-    "mean-teacher": Entry("deep_table", "semi-supervised", "DSH + Mean Teacher", base="dsh"),
-    "temp-ens": Entry("deep_table", "semi-supervised", "DSH + TempEns", base="dsh"),
-    "vat": Entry("deep_table", "semi-supervised", "DSH + VAT", base="dsh"),
-    "sntg": Entry("deep_table", "semi-supervised", "DSH + SNTG", base="dsh"),
-    "ssdh": Entry("deep_table", "semi-supervised", "SSDH"),
-    "bgdh": Entry("deep_table", "semi-supervised", "BGDH", base="dpsh"),
-    "dsh-gans": Entry("deep_table", "semi-supervised", "DSH-GANs"),
-    "splh": Entry("shallow", "semi-supervised", "SPLH"),
-    "dsh": Entry("deep_table", "supervised", "DSH"),
-    "dpsh": Entry("deep_table", "supervised", "DPSH"),
-    "ksh": Entry("deep_table", "supervised", "KSH (deep)"),
-    "dhn": Entry("deep_table", "supervised", "DHN"),
-    "hashnet": Entry("deep_table", "supervised", "HashNet"),
-    "mihash": Entry("deep_table", "supervised", "MIHash"),
-    "dsdh": Entry("deep_table", "supervised", "DSDH"),
-    "dmdh": Entry("deep_table", "supervised", "DMDH"),
-    "dish": Entry("deep_table", "supervised", "DISH"),
-    "ksh-kernel": Entry("shallow", "supervised", "KSH (kernel)"),
-    "fasth": Entry("shallow", "supervised", "FastH"),
-    "itq": Entry("shallow", "unsupervised", "ITQ"),
-    "sh": Entry("shallow", "unsupervised", "SH"),
-    "lsh": Entry("shallow", "unsupervised", "LSH"),
-}
-
-
-def check_method(name: str) -> str:
-    """Return ``name`` if there is such a method, else raise with the nearest that exists."""
-    if name not in METHODS:
-        near = get_close_matches(name, METHODS, n=1, cutoff=0.5)
-        hint = f": did you mean {near[0]}?" if near else "; see pts3h bench --list"
-        raise UserError(f"there is no method {name!r}{hint}")
-    return name
-
-
-def make_method(name: str, settings: Mapping[str, Any]) -> "Method":
-    """A method by name.
-
-    Args:
-        name: one of METHODS.
-        settings: of :class:`pts3h.settings.Config`, for the methods that train a network; what is not named
-            is for the method to choose, and bits and seed are given to ``fit``.
-    """
-    entry = METHODS[check_method(name)]
-    method: Method = import_module(f"{__package__}.{entry.module}").make(name, settings)
-    return method
+SYSTEMS: Table[System] = Table(
+    "system",
+    System,
+    [*WITH_PTS3H, *VARIANTS, *REGULARISED, *RIVALS, *BASES, *SUPERVISED, *UNSUPERVISED],
+)

@@ -1,6 +1,6 @@
 """The stages of a fit: embeddings, frozen features, or frozen features and then the whole network."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -57,6 +57,7 @@ class Trainer:
         watch: called with each step's record.
         name: for the progress bar.
         progress: whether to show bars.
+        asked: what the user asked for, to keep with the model.
     """
 
     objective: ObjectiveMaker = build_pts3h
@@ -66,6 +67,7 @@ class Trainer:
     watch: Watcher | None = None
     name: str = "training"
     progress: Progress = None
+    asked: Mapping[str, Any] = field(default_factory=dict)
 
     def fit(self, training: TrainingSet, used: Used) -> Fitted:
         """Train a model, and save it where there is a folder."""
@@ -102,7 +104,7 @@ class Trainer:
         make = head_maker(used, width_of(problem))
         used, trials = self._choose(problem, used, make)
         learned = self._learn(problem, used, make, last=True)
-        return fitted(training, used, learned, backbone, broken, trials)
+        return self._fitted(training, used, learned, backbone, broken, trials)
 
     def _fit_whole(self, training: TrainingSet, images: Images, used: Used) -> Fitted:
         """Fine-tune; by default from a head trained on frozen features: it costs seconds and saves hours."""
@@ -112,7 +114,7 @@ class Trainer:
             make = head_maker(used, backbone.width)
             head, trials = self._choose(problem, used.for_frozen_head(), make)
             start = self._learn(problem, head, make, name="head").teacher
-            used = used.but(best_settings(trials))
+            used = used.but(best_trial(trials).settings if trials else {})
         else:
             broken = find_broken(images, used.image_size)
             training = without_broken(training, broken)
@@ -120,7 +122,7 @@ class Trainer:
         if start is None:
             used, trials = self._choose(problem, used, make)
         learned = self._learn(problem, used, make, start=start, last=True)
-        return fitted(training, used, learned, None, broken, trials)
+        return self._fitted(training, used, learned, None, broken, trials)
 
     def _frozen_problem(
         self, training: TrainingSet, images: Images, backbone: Backbone, used: Used
@@ -168,32 +170,40 @@ class Trainer:
             progress=self.progress if progress is None else progress,
         )
 
+    def _fitted(
+        self,
+        training: TrainingSet,
+        used: Used,
+        learned: Learned,
+        backbone: Backbone | None,
+        broken: dict[int, str],
+        trials: list[Trial],
+    ) -> Fitted:
+        """The model with what there is to say of its training."""
+        summary: dict[str, Any] = {"items": len(training.items), **training.known.summary()}
+        if broken:
+            summary["skipped"] = len(broken)
+        if trials:
+            best = best_trial(trials)
+            summary["validation"] = {"trials": len(trials), "score": round(best.score, 4), **best.settings}
+        model = Model(
+            used,
+            learned.student.center.numel(),
+            learned.student,
+            learned.teacher,
+            backbone,
+            summary,
+            learned.history,
+            self.asked,
+        )
+        return Fitted(model, broken, trials)
+
 
 def width_of(problem: Problem) -> int:
     """Numbers in an input vector."""
     return int(problem.inputs.clean(problem.known.labelled[:1]).shape[1])
 
 
-def best_settings(trials: list[Trial]) -> dict[str, float]:
-    """What did best; nothing where nothing was tried."""
-    return max(trials, key=lambda trial: trial.score).settings if trials else {}
-
-
-def fitted(
-    training: TrainingSet,
-    used: Used,
-    learned: Learned,
-    backbone: Backbone | None,
-    broken: dict[int, str],
-    trials: list[Trial],
-) -> Fitted:
-    """The model with what there is to say of its training."""
-    summary: dict[str, Any] = {"items": len(training.items), **training.known.summary()}
-    if broken:
-        summary["skipped"] = len(broken)
-    if trials:
-        best = max(trials, key=lambda trial: trial.score)
-        summary["validation"] = {"trials": len(trials), "score": round(best.score, 4), **best.settings}
-    width = learned.student.center.numel()
-    model = Model(used, width, learned.student, learned.teacher, backbone, summary, learned.history)
-    return Fitted(model, broken, trials)
+def best_trial(trials: list[Trial]) -> Trial:
+    """The trial that did best on what was held out."""
+    return max(trials, key=lambda trial: trial.score)

@@ -33,7 +33,7 @@ class Table(Generic[R]):
         rows: our own.
     """
 
-    def __init__(self, kind: str, row: type[R], rows: Iterable[R]) -> None:
+    def __init__(self, kind: str, row: type, rows: Iterable[R]) -> None:
         self.kind, self.row = kind, row
         self._rows = {one.name: one for one in rows}
         self._ours = frozenset(self._rows)
@@ -50,6 +50,10 @@ class Table(Generic[R]):
     def names(self) -> list[str]:
         """All names, ours first, in the order of the table."""
         return list(self._rows)
+
+    def own(self) -> list[R]:
+        """The rows that users brought."""
+        return [row for name, row in self._rows.items() if name not in self._ours]
 
     def find(self, given: str | R) -> R:
         """The row called so. A user's own row is kept under its name from then on, and returned."""

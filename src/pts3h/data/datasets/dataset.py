@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...errors import UserError
 from ..images import Positions
 from ..items import Items, Labels
 from ..splits import Protocol, Split, draw_split
@@ -30,7 +31,8 @@ class Dataset:
     @property
     def labels(self) -> Labels:
         """Labels of all items."""
-        assert self.items.labels is not None
+        if self.items.labels is None:
+            raise UserError(f"the data set {self.name} has no labels: give its items some")
         return self.items.labels
 
     def split(self, seed: int) -> Split:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .known import Known
 from .ksh_kernel import signs
 from .linear import Floats, LinearCoder, mean_and_covariance, principal_directions
 from .signed_pairs import Residual, Signed
@@ -119,3 +120,8 @@ def teach(reduced: NDArray[np.float32], bit: NDArray[np.float32], seed: int) -> 
         max_iter=TREES, max_leaf_nodes=LEAVES, early_stopping=False, random_state=seed
     )
     return trees.fit(reduced, bit)
+
+
+def learn(known: Known, bits: int, seed: int) -> TreeCoder:
+    """FastH looks at all items and at the known pairs."""
+    return learn_fasth(known.features, known.labelled, known.signed(), bits, seed)

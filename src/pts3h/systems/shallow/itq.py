@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from .known import Known
 from .linear import Floats, LinearCoder, Matrix, mean_and_covariance, principal_directions
 
 ROUNDS = 50
@@ -41,3 +42,8 @@ def best_rotation(projected: Matrix, rounds: int, seed: int) -> tuple[Matrix, li
     rotated = projected @ rotation
     errors.append(float(np.square(np.where(rotated >= 0, 1.0, -1.0) - rotated).mean()))
     return rotation, errors
+
+
+def learn(known: Known, bits: int, seed: int) -> LinearCoder:
+    """ITQ looks at the items alone."""
+    return learn_itq(known.features, bits, seed)

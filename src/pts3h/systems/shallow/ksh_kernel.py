@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from .known import Known
 from .linear import Floats, Matrix, strips
 from .signed_pairs import Residual, Signed
 
@@ -44,7 +45,7 @@ class KernelCoder:
         return (self.kernel(features) @ self.weights).astype(np.float32)
 
 
-def learn_ksh(
+def learn_ksh_kernel(
     features: Floats, labelled: Floats, signed: Signed, bits: int, seed: int, *, anchors: int = ANCHORS
 ) -> KernelCoder:
     """Learn from pairs.
@@ -131,3 +132,8 @@ def refine(weights: Matrix, table: NDArray[np.float32], residual: Signed) -> Mat
 def signs(values: NDArray[np.floating]) -> NDArray[np.float32]:
     """-1 or +1; zero counts as positive."""
     return np.where(values >= 0, np.float32(1), np.float32(-1))
+
+
+def learn(known: Known, bits: int, seed: int) -> KernelCoder:
+    """KSH looks at all items and at the known pairs."""
+    return learn_ksh_kernel(known.features, known.labelled, known.signed(), bits, seed)

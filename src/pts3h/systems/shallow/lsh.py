@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from .known import Known
 from .linear import Floats, LinearCoder, mean_and_covariance
 
 
@@ -10,3 +11,8 @@ def learn_lsh(features: Floats, bits: int, seed: int) -> LinearCoder:
     center, _ = mean_and_covariance(features)
     projection = np.random.default_rng((seed, 11)).standard_normal((features.shape[1], bits))
     return LinearCoder(center, projection)
+
+
+def learn(known: Known, bits: int, seed: int) -> LinearCoder:
+    """LSH looks at the items alone."""
+    return learn_lsh(known.features, bits, seed)

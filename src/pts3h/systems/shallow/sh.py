@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from .known import Known
 from .linear import Floats, LinearCoder, Matrix, mean_and_covariance, principal_directions, strips
 
 
@@ -34,7 +35,7 @@ class SpectralCoder:
         return np.concatenate(outputs)
 
 
-def learn_spectral(features: Floats, bits: int) -> SpectralCoder:
+def learn_sh(features: Floats, bits: int) -> SpectralCoder:
     """Principal axes of the training items (n, d), and the modes of smallest eigenvalue along them."""
     center, covariance = mean_and_covariance(features)
     axes = LinearCoder(center, principal_directions(covariance, min(bits, features.shape[1])))
@@ -48,3 +49,8 @@ def slowest_modes(extent: Matrix, bits: int) -> NDArray[np.int64]:
     """(bits, 2) of axis and k = 1, 2, ...: the analytical eigenvalue grows with k / range, smallest first."""
     candidates = [(k / width, axis, k) for axis, width in enumerate(extent) for k in range(1, bits + 1)]
     return np.array([(axis, k) for _, axis, k in sorted(candidates)[:bits]], np.int64)
+
+
+def learn(known: Known, bits: int, seed: int) -> SpectralCoder:
+    """SH looks at the items alone, and has nothing random."""
+    return learn_sh(known.features, bits)

@@ -7,6 +7,7 @@ later bit may come back to directions in which pairs are still wrong (docs/bench
 
 import numpy as np
 
+from .known import Known
 from .linear import Floats, LinearCoder, Matrix, mean_and_covariance
 from .signed_pairs import Signed
 
@@ -66,3 +67,8 @@ def deflate(variance: Matrix, direction: Matrix) -> None:
     along = variance @ direction
     variance -= np.outer(direction, along) + np.outer(along, direction)
     variance += float(direction @ along) * np.outer(direction, direction)
+
+
+def learn(known: Known, bits: int, seed: int) -> LinearCoder:
+    """SPLH looks at all items and at the known pairs, and has nothing random."""
+    return learn_splh(known.features, known.labelled, known.signed(), bits)

@@ -1,0 +1,20 @@
+"""Arguments that several commands share."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..index.engines import ENGINES
+from ..nets.backbones.table import BACKBONES
+
+ModelFolder = Annotated[Path, typer.Argument(help="Model folder.")]
+ItemsSource = Annotated[
+    Path, typer.Argument(help="Folder of pictures, .npy of embeddings or images, CSV, or list file.")
+]
+Root = Annotated[Path | None, typer.Option(help="Where relative paths of a CSV or list file start.")]
+IndexAddress = Annotated[str, typer.Argument(help=f"{' or '.join(engine.address for engine in ENGINES)}.")]
+BackboneName = Annotated[
+    str | None,
+    typer.Option(help=f"Image network: {', '.join(BACKBONES.names())}, timm:..., torchvision:..."),
+]

@@ -1,0 +1,35 @@
+"""pts3h dedup: find near-duplicates."""
+
+import json
+from typing import Annotated
+
+import typer
+
+import pts3h
+
+from ..index.duplicates import duplicate_groups
+from .arguments import IndexAddress
+from .output import AsJson, say
+from .search import refuse_missing
+
+EXAMPLE = "pts3h dedup photos.index --radius 2"
+
+
+def dedup(
+    address: IndexAddress,
+    radius: Annotated[
+        int, typer.Option("--radius", "-r", help="Largest Hamming distance of two near-duplicates.")
+    ] = 2,
+    as_json: AsJson = False,
+) -> None:
+    """Print groups of near-duplicates: items linked by steps of at most the radius."""
+    refuse_missing(address)
+    with pts3h.open_index(address, read_only=True) as target:
+        groups = duplicate_groups(target, radius)
+    if as_json:
+        print(json.dumps(groups))
+        return
+    for group in groups:
+        print("\n".join(map(str, group)) + "\n")
+    extra = sum(map(len, groups)) - len(groups)
+    say(f"{len(groups):,} groups; {extra:,} items have a near-duplicate that could stay in their place")

@@ -1,0 +1,49 @@
+"""pts3h encode: write codes."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import pts3h
+
+from ..data.items import read_items
+from ..errors import UserError
+from ..settings.asked import Network
+from ..util.files import write_array, write_text
+from .arguments import ItemsSource, ModelFolder, Root
+from .output import AsJson, say
+
+EXAMPLE = "pts3h encode model/ photos/ --out codes.npy"
+
+
+def encode(
+    model: ModelFolder,
+    items: ItemsSource,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help=".npy for the codes; the ids go beside it as .ids.txt.")
+    ],
+    network: Annotated[Network, typer.Option(help="'teacher', or 'student' for variant S.")] = "teacher",
+    root: Root = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace --out.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write the packed codes of items, one row per item; unreadable pictures are left out and named."""
+    ids_file = out.with_suffix(".ids.txt")
+    for path in (out, ids_file):
+        if path.exists() and not overwrite:
+            raise UserError(f"{path} exists: choose another file, or replace it with --overwrite")
+    encoded = pts3h.load_model(model).encode(read_items(items, root=root), network=network)
+    if not encoded.ids:
+        reasons = list(encoded.skipped.values())
+        raise UserError(f"none of the {len(reasons)} pictures can be read, the first: {reasons[0]}")
+    write_array(out, encoded.codes)
+    write_text(ids_file, "".join(f"{name}\n" for name in encoded.ids))
+    if as_json:
+        facts = {"codes": str(out), "items": len(encoded.ids), "bits": encoded.bits}
+        print(json.dumps({**facts, "skipped": encoded.skipped}))
+        return
+    for reason in encoded.skipped.values():
+        say(f"skipped {reason}")
+    say(f"{len(encoded.ids):,} codes of {encoded.bits} bits are in {out}")

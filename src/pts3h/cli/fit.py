@@ -1,0 +1,90 @@
+"""pts3h fit: learn codes."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import pts3h
+
+from ..data.items import read_items
+from .arguments import ItemsSource, Root
+from .output import AsJson, say
+from .setting_flags import parse_grid, parse_settings, with_settings
+
+EXAMPLE = "pts3h fit photos/ --pairs pairs.csv --bits 64 --out model/"
+
+
+@with_settings
+def fit(
+    items: ItemsSource,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="Folder for the model (and for checkpoints on the way).")
+    ],
+    pairs: Annotated[
+        Path | None,
+        typer.Option(help="CSV of a,b,similar (1/0), a and b ids, paths, or positions in an array; or .npy."),
+    ] = None,
+    labels: Annotated[
+        str | None, typer.Option(help="CSV of id,label, an .npy (-1 unknown), or 'folder' for class folders.")
+    ] = None,
+    fine_tune: Annotated[
+        bool, typer.Option("--fine-tune", help="Train the whole network, not only the layers above it.")
+    ] = False,
+    validation: Annotated[
+        float | None,
+        typer.Option(help="Share of the labelled items held out to choose omega and gamma (see --grid)."),
+    ] = None,
+    grid: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=V,V,...", help="Values to choose from, such as --grid omega=0.3,0.6; repeatable."
+        ),
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="A setting by its name; repeatable."),
+    ] = None,
+    root: Root = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the unfinished run in --out.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is in --out.")] = False,
+    tensorboard: Annotated[Path | None, typer.Option(help="Folder for TensorBoard's curves.")] = None,
+    as_json: AsJson = False,
+    settings: dict[str, Any] | None = None,
+) -> None:
+    """Learn codes from items and a few known pairs (or labels)."""
+    asked = (settings or {}) | ({"freeze": False} if fine_tune else {}) | parse_settings(set_ or [])
+    hasher = pts3h.Hasher.from_settings(asked)
+    hasher.fit(
+        read_items(items, root=root),
+        pairs=pairs,
+        labels=labels,
+        validation=validation,
+        grid=parse_grid(grid) if grid else None,
+        out=out,
+        resume=resume,
+        overwrite=overwrite,
+        tensorboard=tensorboard,
+    )
+    result = {
+        "model": str(out),
+        "bits": hasher.bits,
+        "fingerprint": hasher.fingerprint,
+        "steps": len(hasher.history),
+        **hasher.model.summary,
+        "skipped_items": list(hasher.skipped),
+        "trials": [{**trial.settings, "score": trial.score} for trial in hasher.trials],
+    }
+    if as_json:
+        print(json.dumps(result))
+        return
+    for name, reason in hasher.skipped.items():
+        say(f"skipped {name}: {reason}")
+    for trial in hasher.trials:
+        tried = " ".join(f"{name}={value:g}" for name, value in trial.settings.items())
+        say(f"tried {tried}: {trial.score:.4f}")
+    say(
+        f"trained on {result['items']:,} items, {result['labelled_items']:,} of them in known pairs; "
+        f"the model is in {out}"
+    )

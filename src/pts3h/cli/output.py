@@ -1,0 +1,24 @@
+"""How commands speak: data on standard output, words on standard error."""
+
+import sys
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for another program to read.")]
+
+
+def say(text: str) -> None:
+    """A line for people."""
+    print(text, file=sys.stderr)
+
+
+def fail(message: str, code: int = 2) -> NoReturn:
+    """One line, and the end."""
+    print(f"pts3h: {' '.join(message.split())}", file=sys.stderr)
+    sys.exit(code)
+
+
+def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    """Warnings as one line, without the place in the code."""
+    print(f"pts3h: warning: {message}", file=sys.stderr)

@@ -1,0 +1,62 @@
+"""Systems that learn from plain vectors, without a network: embeddings, or frozen features of pictures."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...codes import check_bits
+from ...data.items import Items
+from ...errors import UserError
+from ...settings.asked import Settings
+from ...settings.used import Used, resolve
+from ...util.table import load
+from ..system import Encoder, Outputs, System, Task
+from .known import Known
+
+Floats = NDArray[np.floating]
+Coder = Callable[[Floats], NDArray[np.float32]]
+
+CHUNK = 512
+# what says how features of pictures are computed; a shallow system has no other settings
+FEATURES = ("backbone", "weights", "image_size", "views", "crop", "flip", "jitter", "device")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShallowSystem(System):
+    """A system on unperturbed vectors.
+
+    Attributes:
+        learn: (:class:`~pts3h.systems.shallow.known.Known`, bits, seed) → (n, d) vectors → (n, bits) numbers;
+            a callable, or "package.module:name".
+    """
+
+    learn: str | Callable[[Known, int, int], Coder]
+
+    def used(self, task: Task) -> Used:
+        """How the features of pictures are computed."""
+        asked = {name: value for name, value in task.settings.items() if name in FEATURES}
+        if own := sorted(set(task.settings) - set(FEATURES) - task.shared):
+            raise UserError(f"{own[0]} would do nothing here: {self.name} has no such setting; leave it out")
+        settings = Settings.from_keywords({**asked, "bits": task.bits, "freeze": True})
+        return resolve(settings, task.training, shared={*FEATURES, "freeze"})
+
+    def fit(self, task: Task) -> Encoder:
+        """Learn from the vectors of all items that take part, and from the known pairs."""
+        from .features import Features
+
+        features = Features(self.used(task), task.progress)
+        vectors = features.training(task.training)
+        known = Known(vectors, task.training)
+        try:
+            coder: Coder = load(self.learn)(known, check_bits(task.bits), task.seed)
+        except ImportError as error:
+            raise UserError(f"{self.name} needs {error.name}: pip install 'pts3h[bench]'") from error
+
+        def outputs(items: Items) -> Outputs:
+            rows, broken = features.clean(items)
+            parts = [coder(np.asarray(rows[at : at + CHUNK])) for at in range(0, len(rows), CHUNK)]
+            return np.concatenate(parts), broken
+
+        return Encoder(outputs)
