@@ -8,7 +8,7 @@ from setuptools import Extension, setup
 
 FOLDER = Path("src/pts3h/kernel/c")
 FLAGS = ["/O2"] if sys.platform == "win32" else ["-O3", "-std=c11", "-fvisibility=hidden"]
-# One wheel serves Python 3.11 and all later ones; only builds without the interpreter lock lack the stable ABI.
+# One wheel serves Python 3.11 and later. Only a Python without the interpreter lock has no stable ABI.
 STABLE = not sysconfig.get_config_var("Py_GIL_DISABLED")
 
 setup(
