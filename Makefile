@@ -29,10 +29,11 @@ types: setup  ## mypy, strict
 test: setup lint types  ## all checks and tests
 	$(BIN)/pytest --numprocesses $(shell nproc 2>/dev/null || echo 2)
 
+# mkdocs must not be quiet: --quiet hides the warnings from --strict as well.
 docs: setup  ## check every page and link, build the site into site/
 	$(BIN)/python tools/generate_docs.py --check
 	$(BIN)/python tools/check_links.py
-	$(BIN)/mkdocs build --strict --quiet
+	$(BIN)/mkdocs build --strict
 
 generate: setup  ## write the pages that are made from the code
 	$(BIN)/python tools/generate_docs.py
@@ -40,7 +41,7 @@ generate: setup  ## write the pages that are made from the code
 wheel: setup  ## build the wheel into dist/, then install and try it in an empty environment
 	rm -rf build dist
 	$(BIN)/pip wheel --quiet --no-deps --wheel-dir dist .
-	$(BIN)/python tools/try_wheel.py dist/pts3h-*.whl
+	$(BIN)/python tools/try_wheel.py dist
 
 demo: setup  ## train PTS3H and its baselines on CIFAR-10, print the table, write the gallery
 	$(BIN)/pts3h demo --out demo-output

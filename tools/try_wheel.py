@@ -90,11 +90,13 @@ def try_wheel(wheel: Path, folder: Path) -> None:
 
 
 def main() -> None:
-    """Try the one wheel named on the command line."""
-    if len(sys.argv) != 2:
-        sys.exit("name one wheel, such as dist/pts3h-0.1.0-cp311-abi3-linux_x86_64.whl")
+    """Try the wheel named on the command line, or the only one in the folder named there."""
+    named = Path(sys.argv[1] if len(sys.argv) == 2 else "dist").resolve()
+    wheels = sorted(named.glob("*.whl")) if named.is_dir() else [named]
+    if len(wheels) != 1:
+        sys.exit(f"there must be one wheel in {named}, found {len(wheels)}")
     with tempfile.TemporaryDirectory(prefix="pts3h-wheel-") as folder:
-        try_wheel(Path(sys.argv[1]).resolve(), Path(folder))
+        try_wheel(wheels[0], Path(folder))
 
 
 if __name__ == "__main__":
