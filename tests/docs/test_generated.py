@@ -5,6 +5,8 @@ import subprocess
 import sys
 from dataclasses import fields
 
+import pytest
+from tools import generate_docs
 from tools.generate_docs import SETTINGS_CLASS, api_page, section, settings_page
 
 import pts3h
@@ -16,6 +18,19 @@ def test_no_page_is_out_of_date():
     command = [sys.executable, "tools/generate_docs.py", "--check"]
     done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_page_out_of_date_is_named_and_written_anew(tmp_path, monkeypatch):
+    (tmp_path / "page.md").write_text("old\n")
+    monkeypatch.setattr(generate_docs, "PROJECT", tmp_path)
+    monkeypatch.setattr(generate_docs, "PAGES", {"page.md": lambda: "new\n"})
+    monkeypatch.setattr(sys, "argv", ["generate_docs.py", "--check"])
+    with pytest.raises(SystemExit, match=r"page\.md is out of date: run make generate"):
+        generate_docs.main()
+    assert (tmp_path / "page.md").read_text() == "old\n"
+    monkeypatch.setattr(sys, "argv", ["generate_docs.py"])
+    generate_docs.main()
+    assert (tmp_path / "page.md").read_text() == "new\n"
 
 
 def test_every_parameter_is_on_the_page():
