@@ -3,21 +3,25 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PTS3H_CACHE ?= $(CURDIR)/.cache
 
-.PHONY: help setup test lint types demo clean
+.PHONY: help setup test lint types docs generate wheel demo clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 10
 
 setup: .venv/ready  ## make .venv with everything the project needs
 
-.venv/ready: pyproject.toml constraints.txt
+# A kernel of an older build, named after one Python, would be found before the new one.
+.venv/ready: pyproject.toml constraints.txt setup.py $(wildcard src/pts3h/kernel/c/*)
 	$(PYTHON) -c 'import sys; sys.exit("pts3h needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	rm -f src/pts3h/kernel/_kernel.*.so
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	touch $@
 
-lint: setup  ## ruff: style and imports
+lint: setup  ## ruff: style and imports; import-linter: which room knows which
+	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/lint-imports
 
 types: setup  ## mypy, strict
 	$(BIN)/mypy
@@ -25,8 +29,22 @@ types: setup  ## mypy, strict
 test: setup lint types  ## all checks and tests
 	$(BIN)/pytest --numprocesses $(shell nproc 2>/dev/null || echo 2)
 
+# mkdocs must not be quiet: --quiet hides the warnings from --strict as well.
+docs: setup  ## check every page and link, build the site into site/
+	$(BIN)/python tools/generate_docs.py --check
+	$(BIN)/python tools/check_links.py
+	$(BIN)/mkdocs build --strict
+
+generate: setup  ## write the pages that are made from the code
+	$(BIN)/python tools/generate_docs.py
+
+wheel: setup  ## build the wheel into dist/, then install and try it in an empty environment
+	rm -rf build dist
+	$(BIN)/pip wheel --quiet --no-deps --wheel-dir dist .
+	$(BIN)/python tools/try_wheel.py dist
+
 demo: setup  ## train PTS3H and its baselines on CIFAR-10, print the table, write the gallery
 	$(BIN)/pts3h demo --out demo-output
 
 clean:  ## remove what can be made again (not .venv)
-	rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis demo-output .cache
+	rm -rf build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis demo-output .cache

@@ -37,7 +37,7 @@ PyObject *found_sorted(Found *f, size_t n, size_t bits, const uint32_t *limits, 
     size_t *start = malloc((bits + 2) * sizeof *start);
     if (!counts || !start)
         goto failed;
-    int64_t *count = (int64_t *)PyBytes_AS_STRING(counts);
+    int64_t *count = (int64_t *)PyBytes_AsString(counts);
     for (size_t i = 0; i < n; i++) {
         size_t kept = 0;
         for (size_t j = 0; j < f[i].size; j++)
@@ -49,8 +49,8 @@ PyObject *found_sorted(Found *f, size_t n, size_t bits, const uint32_t *limits, 
     distances = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(total * sizeof(uint16_t)));
     if (!rows || !distances)
         goto failed;
-    uint32_t *row = (uint32_t *)PyBytes_AS_STRING(rows);
-    uint16_t *dist = (uint16_t *)PyBytes_AS_STRING(distances);
+    uint32_t *row = (uint32_t *)PyBytes_AsString(rows);
+    uint16_t *dist = (uint16_t *)PyBytes_AsString(distances);
     Py_BEGIN_ALLOW_THREADS
     for (size_t i = 0; i < n; i++) {
         const size_t size = (size_t)count[i];

@@ -124,7 +124,7 @@ PyObject *kernel_lookup(PyObject *self, PyObject *args)
     const Level *level = find_level(name);
     Part parts[MAX_PARTS];
     size_t probes[MAX_PARTS], held = 0;
-    const size_t count = (size_t)PyTuple_GET_SIZE(list);
+    const size_t count = (size_t)PyTuple_Size(list);
     const size_t words = ((size_t)bits + 63) / 64, n = (size_t)in.queries.len / (8 * words);
     const uint8_t *allowed = in.allowed.obj ? in.allowed.buf : NULL;
     Found *found = NULL;
@@ -139,7 +139,7 @@ PyObject *kernel_lookup(PyObject *self, PyObject *args)
     for (; held < count; held++) {
         Part *p = &parts[held];
         Py_ssize_t first, width, tries;
-        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(list, (Py_ssize_t)held), "nnniy*y*", &first, &width, &tries,
+        if (!PyArg_ParseTuple(PyTuple_GetItem(list, (Py_ssize_t)held), "nnniy*y*", &first, &width, &tries,
                               &p->budget, &buffers[2 * held], &buffers[2 * held + 1]))
             goto done;
         p->first = (size_t)first;
