@@ -9,6 +9,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -58,7 +59,7 @@ READER = textwrap.dedent("""
     sys.path.insert(0, sys.argv[2])
     import select
     from pts3h.index import open_index
-    from test_concurrency import read
+    from tests.index.local.test_concurrency import read
 
     with open_index(sys.argv[1]) as index:
         print("reading", flush=True)
@@ -71,7 +72,7 @@ def test_threads_and_processes_read_while_one_writes(tmp_path):
     folder = tmp_path / "index"
     with open_index(folder, 64) as index:
         index.add(range(BATCH), codes_of(range(BATCH)))
-        command = [sys.executable, "-c", READER, str(folder), str(__file__).rpartition("/")[0]]
+        command = [sys.executable, "-c", READER, str(folder), str(Path(__file__).parents[3])]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
         processes = [subprocess.Popen(command, **pipes) for _ in range(2)]
         for process in processes:

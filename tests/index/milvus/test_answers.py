@@ -4,7 +4,6 @@ import time
 
 import numpy as np
 import pytest
-from contract_suite import METAS, WHERES, Oracle, as_pairs, assert_same, random_codes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,6 +11,8 @@ from pts3h.codes import hamming
 from pts3h.index.filters import And, Compare, Not, OneOf, Or, matches
 from pts3h.index.milvus import index as engine
 from pts3h.index.milvus.expressions import literal
+
+from ..contract_suite import METAS, WHERES, Oracle, as_pairs, assert_same, random_codes
 
 pytestmark = pytest.mark.milvus
 

@@ -13,14 +13,15 @@ from types import SimpleNamespace
 import grpc
 import numpy as np
 import pytest
-from milvus_proxy import Proxy
-from milvus_server import free_port
 
 from pts3h.errors import UserError
 from pts3h.index import open_index
 from pts3h.index.milvus import connection as milvus_connection
 from pts3h.index.milvus import index as engine
 from pts3h.index.milvus.connection import Address
+
+from .proxy import Proxy
+from .server import free_port
 
 CODES = np.arange(24, dtype=np.uint8).reshape(3, 8)
 

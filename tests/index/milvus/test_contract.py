@@ -1,7 +1,8 @@
 """The contract on a real Milvus server."""
 
 import pytest
-from contract_suite import ContractSuite
+
+from ..contract_suite import ContractSuite
 
 pytestmark = pytest.mark.milvus
 

@@ -17,7 +17,8 @@ from pts3h.index import open_index
 WRITER = textwrap.dedent("""
     import random, sys
     import numpy as np
-    from pts3h.index import local, open_index, snapshot, store
+    from pts3h.index import open_index
+    from pts3h.index.local import index as local, snapshot, store
 
     folder, seed, version = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     local.RECENT, snapshot.RECENT, local.GARBAGE, store.RECORD = 8, 8, 200, 64

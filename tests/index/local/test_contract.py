@@ -3,12 +3,13 @@
 from itertools import count
 
 import pytest
-from contract_suite import ContractSuite
 
 from pts3h import kernel
 from pts3h.index import open_index
 from pts3h.index.local import index as local_engine
 from pts3h.index.local import segment, snapshot
+
+from ..contract_suite import ContractSuite
 
 
 class Engine:

@@ -1,7 +1,7 @@
 """A real Milvus server for tests and benchmarks: installed on first use, started, stopped with its caller.
 
-with running_server() as server: ...                     # "127.0.0.1:port"; TOKEN opens it
-python tests/index/milvus_server.py python program.py    # a program with MILVUS_URI and MILVUS_TOKEN set
+with running_server() as server: ...                      # "127.0.0.1:port"; TOKEN opens it
+python tests/index/milvus/server.py python program.py    # a program with MILVUS_URI and MILVUS_TOKEN set
 """
 
 import os
