@@ -39,15 +39,13 @@ def index(
     """Code items and add them to an index; run again, only what is new or changed is coded."""
     from ..data.items import read_items
     from ..hasher import Hasher
-    from ..index import open_index
+    from ..index import engine_of, open_index
     from ..indexing import index_items, read_meta, remember_model
     from .app import say
 
     hasher, collection = Hasher.load(model), read_items(items, root=root)
     table = None if meta is None else read_meta(meta)
-    # reading one's own writes is the default of a folder; a Milvus server must be asked for it
-    options: dict[str, Any] = {"consistency": "session"} if to.startswith("milvus://") else {}
-    with open_index(to, bits=hasher.bits, model=hasher.fingerprint, **options) as target:
+    with open_index(to, bits=hasher.bits, model=hasher.fingerprint, **engine_of(to).writing) as target:
         done = index_items(hasher, collection, target, prune=prune, meta=table)
         remember_model(hasher, model)
         count = target.count

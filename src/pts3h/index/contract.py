@@ -9,6 +9,7 @@ ordered by Unicode code point (Python's own order, which is also the byte order 
 
 import math
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -203,8 +204,7 @@ def check_ids(ids: Iterable[Id], *, distinct: bool = False) -> list[Any]:
         shown = f"got {strange!r}" if strange is not None else "got both"
         raise UserError(f"ids must be all integers or all text, {shown}")
     if distinct and len(set(clean)) != len(clean):
-        seen: set[Id] = set()
-        twice = next(one for one in clean if one in seen or seen.add(one))  # type: ignore[func-returns-value]
+        twice = next(one for one, times in Counter(clean).items() if times > 1)
         raise UserError(f"id {twice!r} is given twice in one add; keep one of them")
     return clean
 
@@ -243,6 +243,12 @@ def check_held_bits(held: int, given: int | None, address: object) -> None:
     """Raise if an index of ``held`` bits is opened as one of ``given`` bits."""
     if given is not None and held != given:
         raise UserError(f"the index {address} holds codes of {held} bits, not {given}; open it without bits=")
+
+
+def check_writable(read_only: bool, address: object) -> None:
+    """Raise if an index that was opened read-only is written to."""
+    if read_only:
+        raise UserError(f"the index {address} was opened read-only; open it without read_only to change it")
 
 
 def check_meta(meta: Iterable[Mapping[str, Any] | None] | None, n: int) -> list[Meta]:

@@ -39,7 +39,7 @@ class Links:
         return sorted(found.values(), key=lambda ids: (-len(ids), ids[0]))
 
 
-def duplicate_groups(index: Index, radius: int = 2, *, show_progress: bool | None = None) -> list[list[Any]]:
+def duplicate_groups(index: Index, radius: int = 2, *, progress: bool | None = None) -> list[list[Any]]:
     """Ids of items that are linked by steps of at most ``radius``: groups of two or more, the largest first.
 
     Memory grows with the number of items that have a neighbour, not with the number of pairs.
@@ -47,12 +47,12 @@ def duplicate_groups(index: Index, radius: int = 2, *, show_progress: bool | Non
     Args:
         index: any index; what others write meanwhile may or may not be seen.
         radius: largest Hamming distance of two neighbours.
-        show_progress: draw a bar; None asks whether somebody watches.
+        progress: whether to draw a progress bar; by default, only on a terminal.
     """
     check_radius(radius, index.bits)
     links = Links()
     asked: set[bytes] = set()  # codes with neighbours: all that share them are linked already
-    with bar("Looking for near duplicates", index.count, unit="items", show=show_progress) as advance:
+    with bar("Looking for near duplicates", index.count, unit="items", show=progress) as advance:
         for ids, codes in index.scan(SCAN):
             new = [row for row, code in enumerate(codes) if code.tobytes() not in asked]
             distinct = np.unique(codes[new], axis=0) if new else codes[:0]

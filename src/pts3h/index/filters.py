@@ -20,7 +20,7 @@ import math
 import operator
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -128,7 +128,7 @@ def _condition(key: str, op: str, value: Any) -> Filter:
     scalar = _scalar(key, value)
     if isinstance(scalar, bool) and op != "==":
         raise UserError(f"where: {key!r} compares true or false with {op!r}; use == or !=")
-    return Compare(key, op, scalar)  # type: ignore[arg-type]
+    return Compare(key, cast(Operator, op), scalar)
 
 
 def _scalar(key: str, value: Any) -> Scalar:

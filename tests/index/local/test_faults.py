@@ -227,7 +227,7 @@ def test_read_only_reads_and_follows_but_does_not_write(folder):
         writer.add([N], codes_of(1, seed=5))
         assert reader.count == N + 1
         for write in (lambda: reader.add([1], codes_of(1)), lambda: reader.remove([1])):
-            with pytest.raises(UserError, match="reading only"):
+            with pytest.raises(UserError, match="was opened read-only; open it without read_only"):
                 write()
 
 

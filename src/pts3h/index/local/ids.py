@@ -28,7 +28,8 @@ def encode_ids(ids: Sequence[Any] | NDArray[np.int64]) -> bytes:
 def decode_ids(raw: bytes, kind: IdKind) -> list[Any]:
     """The inverse of :func:`encode_ids`."""
     if kind == "int":
-        return np.frombuffer(raw, "<i8").tolist()  # type: ignore[no-any-return]
+        numbers: list[int] = np.frombuffer(raw, "<i8").tolist()
+        return numbers
     return raw.decode().split("\0") if raw else []
 
 
@@ -79,7 +80,8 @@ class IntIds(Ids):
 
     def take(self, rows: NDArray[Any]) -> list[Any]:
         """See :class:`Ids`."""
-        return self.values[rows].tolist()  # type: ignore[no-any-return]
+        taken: list[int] = self.values[rows].tolist()
+        return taken
 
     def find(self, wanted: Sequence[Any]) -> Positions:
         """See :class:`Ids`."""

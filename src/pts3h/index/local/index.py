@@ -17,7 +17,7 @@ import numpy as np
 from ...codes import Codes, code_bytes
 from ...errors import UserError
 from ...kernel.types import Allowed
-from ..contract import Hits, Index, Item, Meta, check_kind, kind_of
+from ..contract import Hits, Index, Item, Meta, check_kind, check_writable, kind_of
 from ..filters import And, Compare, Filter, Not, OneOf, Or
 from . import cache
 from .snapshot import RECENT, RECENT_SHARE, Part, Snapshot
@@ -91,8 +91,7 @@ class LocalIndex(Index):
                 self._tidy(writer)
 
     def _open_writer(self) -> Store:
-        if self._store.read_only:
-            raise UserError(f"the index {self.folder} is open for reading only; open it without read_only")
+        check_writable(self._store.read_only, self.folder)
         with self._lock:
             if self._writer is None:
                 self._writer = Store(self.folder, self.bits, self.model, read_only=False)
@@ -247,6 +246,8 @@ class LocalIndex(Index):
             cache.save(self.folder, snapshot.as_one_segment(), snapshot.state)
 
 
-def open_local(folder: Path, *, bits: int | None, model: str | None, read_only: bool) -> LocalIndex:
-    """Open the index in a folder, or make it. See :func:`pts3h.open_index`."""
-    return LocalIndex(folder.expanduser(), bits, model, read_only)
+def open_local(address: str, *, bits: int | None, model: str | None, read_only: bool) -> LocalIndex:
+    """Open the index in a folder, or create it. See :func:`pts3h.open_index`."""
+    if "://" in address:
+        raise UserError(f"cannot open {address!r}: the local engine takes the path of a folder")
+    return LocalIndex(Path(address).expanduser(), bits, model, read_only)

@@ -219,7 +219,8 @@ class Store:
 
     def kind(self) -> IdKind | None:
         """What the ids are, None before the first."""
-        return self._info("kind")  # type: ignore[no-any-return]
+        held: IdKind | None = self._info("kind")
+        return held
 
     def _info(self, name: str) -> Any:
         return self._connection.execute("SELECT value FROM info WHERE name = ?", (name,)).fetchone()[0]

@@ -13,7 +13,18 @@ import numpy as np
 
 from ...codes import Codes
 from ...errors import UserError
-from ..contract import Hits, IdKind, Index, Item, Meta, check_held_bits, check_kind, check_model, kind_of
+from ..contract import (
+    Hits,
+    IdKind,
+    Index,
+    Item,
+    Meta,
+    check_held_bits,
+    check_kind,
+    check_model,
+    check_writable,
+    kind_of,
+)
 from ..filters import Filter
 from .collection import Collection, Consistency, Held, IndexType, Options, Pair
 from .connection import Address, Connection
@@ -109,7 +120,7 @@ class MilvusIndex(Index):
     # Writing
 
     def _add(self, ids: list[Any], codes: Codes, meta: list[Meta]) -> None:
-        self._check_writable()
+        check_writable(self._read_only, self._address)
         self._holds(ids)
         sizes = [len(json.dumps(one, ensure_ascii=False).encode()) for one in meta]
         if max(sizes) > MAX_META_BYTES:
@@ -133,7 +144,7 @@ class MilvusIndex(Index):
                 raise UserError(f"{error} ({stored})") from error
 
     def _remove(self, ids: list[Any]) -> None:
-        self._check_writable()
+        check_writable(self._read_only, self._address)
         if self._holds(ids):
             for start, stop in _batches([_size(one) for one in ids]):
                 self._collection.delete(has_id(ids[start:stop]))
@@ -239,10 +250,6 @@ class MilvusIndex(Index):
         check_model(held.model, self.model, self._address)
         self._collection.make_ready()
         self._kind = held.ids
-
-    def _check_writable(self) -> None:
-        if self._read_only:
-            raise UserError(f"the index {self._address} was opened read-only")
 
     def _close(self) -> None:
         self._collection.close()
