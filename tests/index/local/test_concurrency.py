@@ -1,8 +1,8 @@
 """Readers in threads and in other processes while one writer adds and removes.
 
-The writer moves a window over the whole numbers: item n has a code made from n, items come at the front and
-go at the back, a batch at a time. At any moment an index holds whole batches, so an answer can be checked on
-its own: the items found must be one window, with right codes, and windows never go back.
+The writer moves a window over the whole numbers: item n has a code made from n, items are added at the front
+and removed at the back, a batch at a time. At any moment an index holds whole batches, so an answer can be
+checked on its own: the items found must be one window with the right codes, and windows never go back.
 """
 
 import subprocess
@@ -41,7 +41,7 @@ def check_answer(hits, query, front):
 
 
 def read(index, stop, at_least=0):
-    """Ask until told to stop, at least so often."""
+    """Search until told to stop, at least ``at_least`` times."""
     rng = np.random.default_rng()
     front = asked = 0
     while not stop() or asked < at_least:

@@ -27,7 +27,7 @@ class MilvusEngine:
 
 
 class TestMilvus(ContractSuite):
-    examples = 3  # each makes a collection, which takes the server two seconds; the long history is elsewhere
+    examples = 3  # each creates a collection, which takes two seconds; test_answers.py has a long history
 
     @pytest.fixture
     def engine(self, milvus):
