@@ -61,12 +61,12 @@ ENGINES = Table(
 
 
 def engine_of(address: str | Path, engine: str | Engine | None = None) -> Engine:
-    """The engine asked for; by default the one that the scheme of the address names, local without a scheme.
+    """The engine asked for; by default, the one the scheme of the address names, or local without a scheme.
 
     Args:
         address: where the index is.
-        engine: the name of an engine, or an :class:`Engine` of your own. Once given, the scheme alone finds
-            it from then on.
+        engine: the name of an engine, or an :class:`Engine` of your own. After that, its scheme alone is
+            enough to find it.
     """
     if engine is not None:
         return ENGINES.find(engine)

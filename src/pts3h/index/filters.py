@@ -34,7 +34,7 @@ MAX_DEPTH = 32
 MAX_KEY = 200
 _COMPARE = {"==": operator.eq, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 _WORDS = ("and", "or", "not")
-SCALARS = "text (valid Unicode, no NUL), a finite number of 64 bits, true, false"  # for messages
+SCALARS = "text (valid Unicode, no NUL), a finite number of 64 bits, true or false"  # for messages
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,9 +93,7 @@ class Store:
     def _connect(self, bits: int | None, model: str | None) -> sqlite3.Connection:
         exists = self.path.exists()
         if not exists and (bits is None or self.read_only):
-            raise UserError(
-                f"there is no index at {self.folder}; give bits= to create one, or check the path"
-            )
+            raise UserError(f"there is no index at {self.folder}; check the path, or give bits= to create it")
         if self.read_only:
             return self._connect_read_only()
         with explain_os_errors(self.folder):
@@ -105,9 +103,7 @@ class Store:
         connection.execute("PRAGMA synchronous = FULL")  # an add that has returned survives even a power cut
         if not exists or not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
             connection.execute("BEGIN IMMEDIATE")
-            if not connection.execute(
-                "SELECT 1 FROM sqlite_master"
-            ).fetchone():  # no other process was quicker
+            if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():  # nobody was quicker
                 for statement in (_SCHEMA + metadata.SCHEMA).split(";"):
                     connection.execute(statement)
                 info = {"format": FORMAT, "bits": bits, "model": model, "kind": None, "epoch": _new_epoch()}

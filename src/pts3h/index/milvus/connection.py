@@ -121,9 +121,7 @@ class Connection:
             except UserError:
                 raise
             except Exception as error:
-                replaced = (
-                    client is not None and client is not self._client
-                )  # by another thread in the meantime
+                replaced = client is not None and client is not self._client  # by another thread
                 lost = replaced or "UNAVAILABLE" in _statuses(error)
                 if attempt == self._retries or not lost:
                     raise self._explained(error) from error

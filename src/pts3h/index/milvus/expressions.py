@@ -49,10 +49,8 @@ def literal(value: Scalar) -> str:
         return f'"{"".join(map(_escaped, value))}"'
     if isinstance(value, float) and value.is_integer() and -(2**63) <= value < 2**63:
         value = int(value)  # Milvus compares integers exactly, but an integer with a fraction as doubles
-    if value == -(2**63):
-        return (
-            "(-9223372036854775807 - 1)"  # Milvus reads the digits before the sign, and 2**63 is not an int64
-        )
+    if value == -(2**63):  # Milvus reads the digits before the sign, and 2**63 is not an int64
+        return "(-9223372036854775807 - 1)"
     return repr(value)
 
 
