@@ -20,7 +20,7 @@ import numpy as np
 import pts3h
 from pts3h.codes import Codes
 
-SERVER = Path(__file__).parents[1] / "tests" / "index" / "milvus_server.py"
+SERVER = Path(__file__).parents[1] / "tests" / "index" / "milvus" / "server.py"
 ROUNDS, SECONDS = 5, 1.0
 
 Rates = dict[str, float]

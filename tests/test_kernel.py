@@ -82,7 +82,7 @@ def test_every_length_has_a_right_tail(n):
 
 
 def test_codes_that_come_nearer_row_by_row_fill_and_empty_the_candidates_often():
-    """The worst order for a falling limit: every row beats all before it."""
+    """The worst order for a falling limit: every row beats all rows before it."""
     codes = np.packbits(np.tri(4097, 4096, -1, dtype=bool)[::-1], axis=-1)
     query = np.zeros((1, 512), np.uint8)
     columns = kernel.columns_of(codes)

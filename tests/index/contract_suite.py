@@ -1,8 +1,8 @@
 """One suite for every engine, against a brute-force oracle in numpy and Python.
 
-An engine's test file subclasses :class:`ContractSuite` and gives the fixture ``engine``, an object with
+An engine's test file subclasses :class:`ContractSuite` and provides the fixture ``engine``, an object with
 ``create(bits, model=None)`` (a new, empty index) and ``reopen(index, bits=None, model=None)`` (close it and
-open the same place again). ``examples`` says how many random histories hypothesis tries at each width.
+open the same place again). ``examples`` is the number of random histories that hypothesis tries per width.
 """
 
 import numpy as np
@@ -313,7 +313,7 @@ class ContractSuite:
                 with pytest.raises(UserError, match=message) as caught:
                     mistake()
                 assert "\n" not in str(caught.value)
-            assert index.count == 2  # nothing of it went in
+            assert index.count == 2  # nothing was added
             assert index.get([1, 2])[1].meta == {}
         with pytest.raises(UserError, match="closed"):
             index.search(codes)

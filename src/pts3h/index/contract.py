@@ -7,8 +7,8 @@ An index holds ids of one kind, decided by the first ``add``: 64-bit integers, o
 ordered by Unicode code point (Python's own order, which is also the byte order of UTF-8).
 """
 
-import math
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from ..codes import Codes, check_codes
 from ..errors import UserError
-from .filters import Filter, check_key, parse_where
+from .filters import SCALARS, Filter, as_scalar, check_key, parse_where
 
 Id = int | str
 IdKind = Literal["int", "text"]
@@ -31,7 +31,7 @@ SCAN_BATCH = 16_384
 
 @dataclass(slots=True)  # not frozen: that would cost more than finding the hits of a small radius
 class Hits:
-    """What one query found: plain values in parallel, ordered by (distance, id)."""
+    """What one query found: ids and distances in parallel lists, ordered by (distance, id)."""
 
     ids: list[Any] = field(default_factory=list)
     distances: list[int] = field(default_factory=list)
@@ -57,7 +57,7 @@ class Index(ABC):
 
     Attributes:
         bits: length of every code.
-        model: fingerprint of the model that made the codes, or None where nobody said.
+        model: fingerprint of the model that made the codes, or None if that is not known.
     """
 
     bits: int
@@ -74,7 +74,7 @@ class Index(ABC):
         Args:
             ids: n different ids, all integers or all text.
             codes: (n, bytes) packed codes.
-            meta: for each item a dict of JSON values, or None. Text, numbers and booleans can be filtered on.
+            meta: a dict of JSON values, or None, per item. Filters can use text, numbers and booleans.
         """
         self._check_open()
         clean_ids = check_ids(ids, distinct=True)
@@ -87,30 +87,30 @@ class Index(ABC):
             self._add(clean_ids, clean_codes, clean_meta)
 
     def remove(self, ids: Iterable[Id]) -> None:
-        """Take items out; ids that are not there are ignored."""
+        """Remove items; ids that are not there are ignored."""
         self._check_open()
         clean_ids = check_ids(ids)
         if clean_ids:
             self._remove(clean_ids)
 
     def search(self, codes: ArrayLike, k: int = 10, where: Mapping[str, Any] | None = None) -> list[Hits]:
-        """The k nearest items of each query, fewer where there are fewer.
+        """The k nearest items of each query, or all items if there are fewer.
 
         Args:
             codes: (q, bytes) packed codes, or one code (bytes,), which counts as one query.
             k: how many to return.
-            where: which items count, see :mod:`pts3h.index.filters`.
+            where: which items count; see :mod:`pts3h.index.filters`.
         """
         self._check_open()
         return self._search(self._queries(codes), check_k(k), parse_where(where))
 
     def within(self, codes: ArrayLike, radius: int, where: Mapping[str, Any] | None = None) -> list[Hits]:
-        """All items at Hamming distance ``radius`` or less of each query. Arguments as in :meth:`search`."""
+        """All items within Hamming distance ``radius`` of each query. Arguments as in :meth:`search`."""
         self._check_open()
         return self._within(self._queries(codes), check_radius(radius, self.bits), parse_where(where))
 
     def get(self, ids: Iterable[Id]) -> list[Item | None]:
-        """The items under these ids, in the order asked, None where there is none."""
+        """The items under these ids, in the same order, with None for an id that is not there."""
         self._check_open()
         clean_ids = check_ids(ids)
         return self._get(clean_ids) if clean_ids else []
@@ -130,7 +130,7 @@ class Index(ABC):
         return self.count
 
     def close(self) -> None:
-        """Let go of files and connections. Closing twice is fine."""
+        """Release files and connections. Closing twice is fine."""
         if not self._closed:
             self._closed = True
             self._close()
@@ -153,7 +153,7 @@ class Index(ABC):
         if self._closed:
             raise UserError("the index is closed; open it again with open_index")
 
-    # What an engine writes. Lists are never empty, codes are (n, bytes), where is a parsed filter or None.
+    # What an engine implements. Lists are never empty, codes are (n, bytes), where is parsed or None.
 
     @abstractmethod
     def _add(self, ids: list[Any], codes: Codes, meta: list[Meta]) -> None: ...
@@ -203,8 +203,7 @@ def check_ids(ids: Iterable[Id], *, distinct: bool = False) -> list[Any]:
         shown = f"got {strange!r}" if strange is not None else "got both"
         raise UserError(f"ids must be all integers or all text, {shown}")
     if distinct and len(set(clean)) != len(clean):
-        seen: set[Id] = set()
-        twice = next(one for one in clean if one in seen or seen.add(one))  # type: ignore[func-returns-value]
+        twice = next(one for one, times in Counter(clean).items() if times > 1)
         raise UserError(f"id {twice!r} is given twice in one add; keep one of them")
     return clean
 
@@ -231,11 +230,11 @@ def check_kind(given: IdKind, held: IdKind | None) -> None:
 
 
 def check_model(held: str | None, given: str | None, address: object) -> None:
-    """Raise if the codes in an index come from another model than the one at hand; None is 'nobody said'."""
+    """Raise if an index holds codes of another model than ``given``; None means that it is not known."""
     if held is not None and given is not None and held != given:
         raise UserError(
             f"the index {address} was made by another model ({held[:12]}, not {given[:12]}): their codes "
-            "cannot be compared; open it with that model, or index again into a new place"
+            "cannot be compared; open it with that model, or build a new index in another place"
         )
 
 
@@ -245,8 +244,14 @@ def check_held_bits(held: int, given: int | None, address: object) -> None:
         raise UserError(f"the index {address} holds codes of {held} bits, not {given}; open it without bits=")
 
 
+def check_writable(read_only: bool, address: object) -> None:
+    """Raise if an index that was opened read-only is written to."""
+    if read_only:
+        raise UserError(f"the index {address} was opened read-only; open it without read_only to change it")
+
+
 def check_meta(meta: Iterable[Mapping[str, Any] | None] | None, n: int) -> list[Meta]:
-    """Return one plain dict for each of n items, else raise."""
+    """Return one plain dict per item, n in all, else raise."""
     if meta is None:
         return [{}] * n
     if isinstance(meta, (Mapping, str)) or not isinstance(meta, Iterable):
@@ -264,39 +269,23 @@ def check_meta(meta: Iterable[Mapping[str, Any] | None] | None, n: int) -> list[
 
 def _plain(value: Any, key: str) -> Any:
     """``value`` as JSON can hold it exactly, numpy scalars made plain."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, str):
-        try:
-            value.encode()
-        except UnicodeEncodeError:
-            raise UserError(f"meta {key!r} is not valid Unicode text: {value!r}") from None
-        if "\0" in value:
-            raise UserError(f"meta {key!r} has a NUL character in it: {value!r}")
-        return value
-    if isinstance(value, int) and -(2**63) <= value < 2**63:
-        return int(value)
-    if isinstance(value, float) and math.isfinite(value):
-        return float(value)
+    scalar = as_scalar(value)
+    if scalar is not None or value is None:
+        return scalar
     if isinstance(value, (list, tuple)):
         return [_plain(part, key) for part in value]
     if isinstance(value, Mapping) and all(isinstance(name, str) for name in value):
         return {name: _plain(part, key) for name, part in value.items()}
-    raise UserError(
-        f"meta {key!r} must be text, a finite number of 64 bits, true, false, null, or lists and "
-        f"dicts of these, got {value!r}"
-    )
+    raise UserError(f"meta {key!r} must be {SCALARS}, null, or lists and dicts of these, got {value!r}")
 
 
 def check_k(k: int) -> int:
-    """Return ``k`` if so many nearest items can be asked for, else raise."""
+    """Return ``k`` if it is a number of items that can be asked for, else raise."""
     return _whole(k, "k", 1)
 
 
 def check_radius(radius: int, bits: int) -> int:
-    """Return ``radius`` if it is a Hamming distance codes of ``bits`` bits can have, else raise."""
+    """Return ``radius`` if two codes of ``bits`` bits can be that far apart, else raise."""
     return _whole(radius, "radius", 0, bits)
 
 

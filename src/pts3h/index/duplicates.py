@@ -1,4 +1,4 @@
-"""Groups of near duplicates in any index, by radius searches, so that no n x n matrix is ever made."""
+"""Groups of near duplicates in any index, found by radius searches: no n x n matrix is ever built."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -10,7 +10,7 @@ from ..util.progress import bar
 from .contract import Hits, Index, check_radius
 
 SCAN = 4_096
-# Queries are asked in batches that should give about this many hits: memory stays small in dense places.
+# A batch of queries should find about this many hits, so that memory stays small where items are dense.
 HITS = 500_000
 
 
@@ -21,7 +21,7 @@ class Links:
         self.parent: dict[Any, Any] = {}
 
     def root(self, one: Any) -> Any:
-        """The item that stands for the group of ``one``."""
+        """The item that represents the group of ``one``."""
         while (above := self.parent.setdefault(one, one)) != one:
             self.parent[one] = one = self.parent[above]  # halve the path on the way up
         return one
@@ -39,20 +39,20 @@ class Links:
         return sorted(found.values(), key=lambda ids: (-len(ids), ids[0]))
 
 
-def duplicate_groups(index: Index, radius: int = 2, *, show_progress: bool | None = None) -> list[list[Any]]:
+def duplicate_groups(index: Index, radius: int = 2, *, progress: bool | None = None) -> list[list[Any]]:
     """Ids of items that are linked by steps of at most ``radius``: groups of two or more, the largest first.
 
     Memory grows with the number of items that have a neighbour, not with the number of pairs.
 
     Args:
-        index: any index; what others write meanwhile may or may not be seen.
-        radius: largest Hamming distance of two neighbours.
-        show_progress: draw a bar; None asks whether somebody watches.
+        index: any index; what others write in the meantime may or may not be seen.
+        radius: largest Hamming distance between two neighbours.
+        progress: whether to draw a progress bar; by default, only on a terminal.
     """
     check_radius(radius, index.bits)
     links = Links()
-    asked: set[bytes] = set()  # codes with neighbours: all that share them are linked already
-    with bar("Looking for near duplicates", index.count, unit="items", show=show_progress) as advance:
+    asked: set[bytes] = set()  # codes with neighbours; all items with such a code are linked already
+    with bar("Looking for near duplicates", index.count, unit="items", show=progress) as advance:
         for ids, codes in index.scan(SCAN):
             new = [row for row, code in enumerate(codes) if code.tobytes() not in asked]
             distinct = np.unique(codes[new], axis=0) if new else codes[:0]
@@ -66,7 +66,7 @@ def duplicate_groups(index: Index, radius: int = 2, *, show_progress: bool | Non
 
 
 def _ask(index: Index, codes: Codes, radius: int) -> Iterator[tuple[bytes, Hits]]:
-    """Each code with what is near it, a few codes at a time where much is near."""
+    """Each code with its hits, searched in smaller batches where there are many hits."""
     start, size = 0, 16
     while start < len(codes):
         some = codes[start : start + size]

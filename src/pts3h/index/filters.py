@@ -7,20 +7,20 @@
     {"or": [{"colour": "red"}, {"price": {"<": 5}}]}    any of them; likewise "and": [...], "not": {...}
     {"colour": "red", "price": 5}                       several keys must all hold
 
-Exactly: every condition is true or false, never unknown. A comparison is true only where the item has the
+To be exact: every condition is true or false, never unknown. A comparison is true only where the item has the
 key, the value is of the kind that is asked for (text, number, boolean), and the comparison holds: numbers by
 value (1 equals 1.0), text by code point. It is false for a missing key, null, lists, dicts and values of
 another kind. "!=" and "not" are plain opposites, so they are true there.
 
-:func:`parse_where` turns the dict into the small tree below; engines compile the tree with bound parameters.
-:func:`matches` is its meaning in Python.
+:func:`parse_where` turns the dict into the small tree below, which engines translate into their own language.
+:func:`matches` says in Python what the tree means.
 """
 
 import math
 import operator
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -34,11 +34,12 @@ MAX_DEPTH = 32
 MAX_KEY = 200
 _COMPARE = {"==": operator.eq, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 _WORDS = ("and", "or", "not")
+SCALARS = "text (valid Unicode, no NUL), a finite number of 64 bits, true or false"  # for messages
 
 
 @dataclass(frozen=True, slots=True)
 class Compare:
-    """The item's ``key`` has the kind of ``value`` and stands to it as ``op`` says; booleans only ``==``."""
+    """The item's value of ``key`` has the kind of ``value``, and ``op`` holds; booleans know only ``==``."""
 
     key: str
     op: Operator
@@ -47,7 +48,7 @@ class Compare:
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """The item's ``key`` equals one of ``values``, which may be of several kinds. Without values: never."""
+    """The item's ``key`` equals one of ``values``, which may be of several kinds. Never, without values."""
 
     key: str
     values: tuple[Scalar, ...]
@@ -78,7 +79,7 @@ Filter = Compare | OneOf | And | Or | Not
 
 
 def kind(value: Any) -> Kind | None:
-    """Which kind of comparable value this is, None for what never matches (null, lists, dicts)."""
+    """The kind of a comparable value; None for what never matches (null, lists, dicts)."""
     if isinstance(value, bool):
         return "boolean"
     if isinstance(value, (int, float)):
@@ -87,7 +88,7 @@ def kind(value: Any) -> Kind | None:
 
 
 def parse_where(where: Mapping[str, Any] | None) -> Filter | None:
-    """Check the dict and turn it into a tree; None stays None, which is every item."""
+    """Check the dict and turn it into a tree; None stays None and means every item."""
     return None if where is None else _parse(where, 0)
 
 
@@ -128,30 +129,36 @@ def _condition(key: str, op: str, value: Any) -> Filter:
     scalar = _scalar(key, value)
     if isinstance(scalar, bool) and op != "==":
         raise UserError(f"where: {key!r} compares true or false with {op!r}; use == or !=")
-    return Compare(key, op, scalar)  # type: ignore[arg-type]
+    return Compare(key, cast(Operator, op), scalar)
 
 
 def _scalar(key: str, value: Any) -> Scalar:
+    scalar = as_scalar(value)
+    if scalar is None:
+        raise UserError(f"where: {key!r} can be compared with {SCALARS}, not with {value!r}")
+    return scalar
+
+
+def as_scalar(value: Any) -> Scalar | None:
+    """A plain value that every engine holds exactly and can compare, None for anything else."""
     if isinstance(value, np.generic):
         value = value.item()
-    if isinstance(value, (bool, str)):
-        if isinstance(value, str) and ("\0" in value or not _encodes(value)):
-            raise UserError(f"where: {key!r} is compared with text that is not valid: {value!r}")
-        return value
-    if isinstance(value, int) and -(2**63) <= value < 2**63:
-        return int(value)
-    if isinstance(value, float) and math.isfinite(value):
-        return float(value)
-    raise UserError(
-        f"where: {key!r} can be compared with text, a finite number of 64 bits, true or false, "
-        f"not with {value!r}"
-    )
+    match value:
+        case bool():
+            return value
+        case int() if -(2**63) <= value < 2**63:
+            return int(value)
+        case float() if math.isfinite(value):
+            return float(value)
+        case str() if "\0" not in value and _encodes(value):
+            return value
+    return None
 
 
 def _encodes(text: str) -> bool:
     try:
         text.encode()
-    except UnicodeEncodeError:
+    except UnicodeEncodeError:  # half of a surrogate pair
         return False
     return True
 

@@ -1,11 +1,10 @@
 """Exact Hamming distance at full speed: the k nearest, everything within a radius, histograms for metrics.
 
-One small C extension does the work, with the widest instructions the processor has. Where it was not
-compiled, or ``PTS3H_NO_KERNEL`` is set, faiss or numpy gives the same answers.
+One small C extension does the work, with the widest instructions the processor has. If it is not compiled,
+or if ``PTS3H_NO_KERNEL`` is set, faiss or numpy gives the same answers.
 """
 
 import os
-from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
@@ -14,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..codes import Codes, as_words, check_codes
 from ..errors import UserError
 from . import fallback
-from .types import Allowed, Columns, Found, Part, Queries, Relevance, Weights
+from .types import Allowed, Columns, Found, Part, Parts, Queries, Relevance, Weights
 
 __all__ = [
     "Columns",
@@ -32,7 +31,7 @@ __all__ = [
 
 @cache
 def compiled() -> bool:
-    """Whether the C extension is there and wanted."""
+    """Whether the C extension is compiled, and not switched off."""
     if os.environ.get("PTS3H_NO_KERNEL", "") not in ("", "0"):
         return False
     try:
@@ -56,16 +55,16 @@ def nearest(
     allowed: Allowed | None = None,
     weights: Weights | None = None,
 ) -> Found:
-    """The k nearest rows of each query by (distance, row), fewer where there are fewer.
+    """The k nearest rows of each query by (distance, row), or all rows if there are fewer.
 
     Args:
         bits: length of the codes.
         queries: (q, bytes) packed codes.
         columns: (words, n), see :func:`columns_of`.
-        k: how many.
+        k: how many to find.
         allowed: (n,) which rows count.
-        weights: (n,) how many items stand behind each row. Then all rows come back up to the smallest
-            distance at which their weights sum up to k, so that the caller can break ties among the items.
+        weights: (n,) how many items each row stands for. Then all rows are returned up to the smallest
+            distance at which their weights add up to k, so that the caller can break ties among the items.
     """
     words = as_words(queries)
     if compiled():
@@ -78,7 +77,7 @@ def nearest(
 def within(
     bits: int, queries: Codes, columns: Columns, radius: int, *, allowed: Allowed | None = None
 ) -> Found:
-    """All rows at distance ``radius`` or less of each query, by (distance, row). See :func:`nearest`."""
+    """All rows within ``radius`` of each query, by (distance, row). See :func:`nearest`."""
     words = as_words(queries)
     if compiled():
         from . import native
@@ -88,19 +87,14 @@ def within(
 
 
 def group(columns: Columns, first: int, width: int) -> Part:
-    """All rows grouped by ``width`` of their bits from bit ``first`` on. Needs the compiled kernel."""
+    """All rows grouped by ``width`` of their bits, starting at bit ``first``. Needs the compiled kernel."""
     from . import native
 
     return native.group(columns, first, width)
 
 
 def look_up(
-    bits: int,
-    queries: Queries,
-    columns: Columns,
-    radius: int,
-    parts: Sequence[tuple[Part, int]],
-    allowed: Allowed | None,
+    bits: int, queries: Queries, columns: Columns, radius: int, parts: Parts, allowed: Allowed | None
 ) -> Found:
     """What :func:`within` finds, by multi-index hashing. Needs the compiled kernel.
 
@@ -109,7 +103,7 @@ def look_up(
         queries: (q, words), see :func:`pts3h.codes.as_words`.
         columns: (words, n).
         radius: largest distance.
-        parts: groups to look into, each with how many of its bits may differ.
+        parts: groups to search, each with how many of its bits may differ.
         allowed: (n,) which rows count, or None.
     """
     from . import native
@@ -127,7 +121,7 @@ def histograms(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """For each query, how many items, and how many relevant ones, there are at each distance.
 
-    Give either ``relevant`` or ``labels``; with labels no q x n matrix is ever made.
+    Give either ``relevant`` or ``labels``; with labels, no q x n matrix is ever built.
 
     Args:
         queries: (q, bytes) packed codes.
@@ -157,7 +151,7 @@ def histograms(
 def _relevance(
     q: int, n: int, relevant: ArrayLike | None, labels: tuple[ArrayLike, ArrayLike] | None
 ) -> tuple[Relevance, NDArray[np.int64] | None]:
-    """What is relevant, and the order in which the database must stand for that, if it matters."""
+    """What is relevant, and the order in which the database must be for that, or None if any will do."""
     if (relevant is None) == (labels is None):
         raise UserError("say what is relevant: give either relevant= or labels=")
     if labels is None:
@@ -175,7 +169,7 @@ def _relevance(
         if mine.dtype != np.uint64 or others.dtype != np.uint64:
             mine, others = (as_words(np.packbits(rows > 0, axis=1)) for rows in (mine, others))
         return Relevance(2, np.ascontiguousarray(mine), np.ascontiguousarray(others)), None
-    # Rows sorted by label: what is relevant to a query lies together, and no label is looked at per pair.
+    # With rows sorted by label, what is relevant to a query is one range, and no two labels are compared.
     order = np.argsort(others, kind="stable")
     ends = [np.searchsorted(others[order], mine, side) for side in ("left", "right")]
     return Relevance(1, np.stack(ends, axis=1).astype(np.int64), None), order

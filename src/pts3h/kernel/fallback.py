@@ -1,4 +1,4 @@
-"""The kernel's work where it is not compiled: faiss if it is installed, else numpy. Same answers, slower."""
+"""The kernel's work when it is not compiled: faiss if it is installed, else numpy. Same answers, slower."""
 
 import importlib.util
 import weakref
@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from .types import Allowed, Columns, Distances, Found, Queries, Relevance, Rows, Weights
 
-# Distances of a block of queries to all rows stay below this many bytes.
+# The distances of a block of queries to all rows take at most this many bytes.
 BLOCK_BYTES = 64 * 2**20
-# A few queries over few rows are done before faiss has copied the codes.
+# With fewer words to compare than this, numpy is done before faiss has copied the codes.
 FAISS_FROM = 200_000
 MOST_KEPT = 2
 _kept: list[tuple[weakref.ref[Columns], Any]] = []
@@ -113,7 +113,7 @@ def _faiss_rows(codes: NDArray[np.uint64]) -> NDArray[np.uint8]:
 
 
 def _faiss_index(columns: Columns) -> Any:
-    """A faiss index of these codes; the last few are kept as long as the codes they were made of."""
+    """A faiss index of these codes; the last few are kept for as long as their codes exist."""
     import faiss
 
     _kept[:] = [entry for entry in _kept if entry[0]() is not None]
@@ -134,7 +134,7 @@ def _within_faiss(index: Any, queries: Queries, radius: int) -> list[tuple[Rows,
 
 
 def _nearest_faiss(queries: Queries, columns: Columns, k: int) -> list[tuple[Rows, Distances]]:
-    """faiss promises no order among ties: take only the last distance from it, then all rows up to there."""
+    """faiss promises no order among ties: take only the k-th distance from it, then all rows up to there."""
     index = _faiss_index(columns)
     last = index.search(_faiss_rows(queries), k)[0][:, -1]
     found: list[tuple[Rows, Distances]] = [(np.empty(0, np.uint32), np.empty(0, np.uint16))] * len(queries)

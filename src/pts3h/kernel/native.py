@@ -1,10 +1,10 @@
 """The compiled kernel behind plain numpy arrays, with the work split over threads.
 
-The C functions hold no interpreter lock, so ordinary Python threads run them side by side.
+The C functions release the interpreter lock, so ordinary Python threads run them in parallel.
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import combinations
@@ -15,18 +15,18 @@ from numpy.typing import NDArray
 
 from ..util.cores import usable_cores
 from . import _kernel
-from .types import Allowed, Columns, Found, Part, Queries, Relevance, Weights
+from .types import Allowed, Columns, Found, Part, Parts, Queries, Relevance, Weights
 
-# Below this many words of work for a thread, starting the thread costs more than it saves.
+# Below this many words of work per thread, starting the thread costs more than it saves.
 WORDS_PER_THREAD = 2_000_000
-# So many rows are scanned in the time it takes to look at one here and there.
+# How many rows a scan passes in the time it takes to look up one row somewhere in memory.
 SCANNED_PER_LOOKED_AT = 16
-# Candidates of all queries of one call stay below about this many bytes.
+# The candidates of all queries in one call take at most about this many bytes.
 CANDIDATE_BYTES = 256 * 2**20
 
 
 def levels() -> list[str]:
-    """Instruction sets this processor can run, best first."""
+    """The instruction sets that this processor can run, best first."""
     return list(_kernel.levels())
 
 
@@ -39,7 +39,7 @@ def level() -> str:
 
 @cache
 def threads() -> int:
-    """How many threads to use: ``PTS3H_THREADS``, else as many as this process may run on."""
+    """How many threads to use: ``PTS3H_THREADS``, by default one per core that this process may use."""
     asked = os.environ.get("PTS3H_THREADS", "")
     if asked.isdigit() and int(asked) > 0:
         return int(asked)
@@ -56,7 +56,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def _parallel(work: Callable[[int, int], Found], total: int, parts: int) -> list[Found]:
-    """Run ``work(begin, end)`` over ``total`` things in so many parts."""
+    """Run ``work(begin, end)`` over ``total`` things, split into ``parts``."""
     if parts <= 1:
         return [work(0, total)]
     edges = [total * part // parts for part in range(parts + 1)]
@@ -73,14 +73,14 @@ def _found(raw: tuple[bytes, bytes, bytes]) -> Found:
 
 
 def _one_after_the_other(parts: list[Found]) -> Found:
-    """Found for queries 0..a, a..b, ... as one."""
+    """Join what was found for queries 0..a, a..b, ..."""
     if len(parts) == 1:
         return parts[0]
     return Found(*(np.concatenate(same) for same in zip(*parts, strict=True)))
 
 
 def _side_by_side(parts: list[Found], k: int | None) -> Found:
-    """Found for the same queries over ascending ranges of rows as one; a stable sort keeps rows ascending."""
+    """Join what was found for the same queries in ascending ranges of rows. The sort is stable."""
     if len(parts) == 1:
         return parts[0]
     lists = [part.split() for part in parts]
@@ -97,7 +97,7 @@ def _side_by_side(parts: list[Found], k: int | None) -> Found:
 def _spread(
     scan: Callable[[Queries, int, int], Found], queries: Queries, rows: int, words: int, k: int | None
 ) -> Found:
-    """Split by queries where there are enough of them, else by rows."""
+    """Split the work by queries if there are enough of them, else by rows."""
     parts = _parts(len(queries), rows, words)
     if len(queries) >= parts:
 
@@ -207,12 +207,7 @@ def flips(width: int, most: int) -> NDArray[np.uint32]:
 
 
 def look_up(
-    bits: int,
-    queries: Queries,
-    columns: Columns,
-    radius: int,
-    parts: Sequence[tuple[Part, int]],
-    allowed: Allowed | None,
+    bits: int, queries: Queries, columns: Columns, radius: int, parts: Parts, allowed: Allowed | None
 ) -> Found:
     """See :func:`pts3h.kernel.look_up`."""
     n = columns.shape[1]

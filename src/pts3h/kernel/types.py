@@ -1,5 +1,6 @@
-"""The arrays a kernel takes and gives."""
+"""The arrays that a kernel takes and returns."""
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 Queries = NDArray[np.uint64]  # (q, words): one code after the other
 Columns = NDArray[np.uint64]  # (words, n): word by word, so that neighbouring rows fill a register
 Allowed = NDArray[np.bool_]  # (n,): which rows count
-Weights = NDArray[np.uint32]  # (n,): how many items stand behind a row
+Weights = NDArray[np.uint32]  # (n,): how many items each row stands for
 Rows = NDArray[np.uint32]
 Distances = NDArray[np.uint16]
 
@@ -23,7 +24,7 @@ class Found(NamedTuple):
 
     @classmethod
     def nothing(cls, queries: int) -> "Found":
-        """No row for any of so many queries."""
+        """No rows for any of this many queries."""
         return cls(np.zeros(queries, np.int64), np.empty(0, np.uint32), np.empty(0, np.uint16))
 
     def then(self, more: "Found") -> "Found":
@@ -44,8 +45,8 @@ class Relevance(NamedTuple):
     """Which rows are relevant to which queries, checked.
 
     kind 0: ``of_queries`` (q, n) uint8. kind 1: ``of_queries`` (q, 2) int64, first and last + 1 of the
-    relevant rows, which lie together. kind 2: uint64 masks (q, words) and (n, words), a common bit is
-    relevant.
+    relevant rows, which are one range. kind 2: uint64 masks (q, words) and (n, words); a row with a bit
+    in common with the query is relevant.
     """
 
     kind: Literal[0, 1, 2]
@@ -54,9 +55,12 @@ class Relevance(NamedTuple):
 
 
 class Part(NamedTuple):
-    """Rows grouped by the value of ``width`` bits of their code from bit ``first`` on."""
+    """Rows grouped by the value of ``width`` bits of their code, starting at bit ``first``."""
 
     first: int
     width: int
     starts: NDArray[np.uint32]
     rows: Rows
+
+
+Parts = Sequence[tuple[Part, int]]  # each with how many of its bits may differ

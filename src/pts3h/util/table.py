@@ -69,11 +69,16 @@ class Table(Generic[R]):
         """Accept a user's own row; it cannot take the name of one of ours."""
         name = getattr(own, "name", None)
         if not isinstance(name, str) or not isinstance(own, self.row):
-            raise UserError(f"a {self.kind} is a name or a {self.row.__name__}, got {own!r}")
+            raise UserError(f"{_a(self.kind)} is a name or {_a(self.row.__name__)}, got {own!r}")
         if name in self._ours and self._rows[name] is not own:
-            raise UserError(f"there is a {self.kind} called {name} already: give yours another name")
+            raise UserError(f"there is {_a(self.kind)} called {name} already: give yours another name")
         self._rows[name] = own
         return own
+
+
+def _a(noun: str) -> str:
+    """A noun with its article."""
+    return f"{'an' if noun[0] in 'aeiouAEIOU' else 'a'} {noun}"
 
 
 def load(made_by: str | Callable[..., Any]) -> Callable[..., Any]:

@@ -1,6 +1,6 @@
-"""The search structure of a local index on disk: what the log adds up to, in id order, to open quickly.
+"""The search structure of a local index on disk: its items in id order, so that it opens quickly.
 
-It can always be made again from the log, so anything odd about the file only means that it is ignored.
+It can always be rebuilt from the log, so a file with anything wrong is simply ignored.
 """
 
 import hashlib
@@ -18,11 +18,11 @@ from .store import State
 
 FILE = "search.cache"
 _MAGIC = b"pts3h search cache 1\n"
-_START = len(_MAGIC) + 16  # of the header, after the checksum of all that follows
+_START = len(_MAGIC) + 16  # of the header; before it is the checksum of everything from here on
 
 
 def save(folder: Path, segment: Segment, state: State) -> None:
-    """Write the segment and up to where of the log it goes."""
+    """Write the segment and how far into the log it reaches."""
     ids, columns = segment.ids.encode(), segment.columns.tobytes()
     header = {
         "bits": segment.bits,
@@ -42,7 +42,7 @@ def save(folder: Path, segment: Segment, state: State) -> None:
 
 
 def state(folder: Path) -> State | None:
-    """Up to where of the log the file goes, unchecked, or None if there is no such file."""
+    """How far into the log the file reaches, unchecked, or None if there is no file."""
     try:
         with (folder / FILE).open("rb") as file:
             file.seek(_START)
@@ -53,7 +53,7 @@ def state(folder: Path) -> State | None:
 
 
 def load(folder: Path, bits: int) -> tuple[Segment, State] | None:
-    """The segment and its place in the log, or None if there is no sound file."""
+    """The segment and how far into the log it reaches, or None if there is no valid file."""
     try:
         with (folder / FILE).open("rb") as file:
             raw = memoryview(file.read())

@@ -1,4 +1,4 @@
-"""Ids in ascending order, small in memory: 64-bit integers in an array, text in one long run of UTF-8.
+"""Ids in ascending order, compact in memory: 64-bit integers in an array, text in one long run of UTF-8.
 
 A row is a position in that order, so the lowest row among ties is the lowest id.
 """
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..contract import IdKind
 
 Positions = NDArray[np.int64]
-# Looking so many ids up one by one costs as much as making a dict of all of them.
+# Finding one id by bisection costs about as much as putting this many ids into a dict.
 ONE_BY_ONE = 16
 
 
@@ -28,12 +28,13 @@ def encode_ids(ids: Sequence[Any] | NDArray[np.int64]) -> bytes:
 def decode_ids(raw: bytes, kind: IdKind) -> list[Any]:
     """The inverse of :func:`encode_ids`."""
     if kind == "int":
-        return np.frombuffer(raw, "<i8").tolist()  # type: ignore[no-any-return]
+        numbers: list[int] = np.frombuffer(raw, "<i8").tolist()
+        return numbers
     return raw.decode().split("\0") if raw else []
 
 
 def last_of_each(ids: Sequence[Any] | NDArray[np.int64], kind: IdKind) -> Positions:
-    """Where each id stands for the last time, in the order of the ids."""
+    """The position at which each id occurs last, in the order of the ids."""
     if kind == "text":
         last = {one: position for position, one in enumerate(ids)}
         return np.fromiter((last[one] for one in sorted(last)), np.int64, len(last))
@@ -46,7 +47,7 @@ def last_of_each(ids: Sequence[Any] | NDArray[np.int64], kind: IdKind) -> Positi
 
 
 class Ids(ABC):
-    """Different ids in ascending order."""
+    """Distinct ids in ascending order."""
 
     @abstractmethod
     def __len__(self) -> int: ...
@@ -57,7 +58,7 @@ class Ids(ABC):
 
     @abstractmethod
     def find(self, wanted: Sequence[Any]) -> Positions:
-        """The row of each id, -1 where it is not here."""
+        """The row of each id, -1 if it is not here."""
 
     @abstractmethod
     def encode(self) -> bytes:
@@ -79,7 +80,8 @@ class IntIds(Ids):
 
     def take(self, rows: NDArray[Any]) -> list[Any]:
         """See :class:`Ids`."""
-        return self.values[rows].tolist()  # type: ignore[no-any-return]
+        taken: list[int] = self.values[rows].tolist()
+        return taken
 
     def find(self, wanted: Sequence[Any]) -> Positions:
         """See :class:`Ids`."""
@@ -95,7 +97,7 @@ class IntIds(Ids):
 
 
 class TextIds(Ids):
-    """Text: UTF-8 bytes one after the other, each followed by NUL, and where each begins."""
+    """Text: one run of UTF-8 in which NUL ends each id, and where each id begins."""
 
     def __init__(self, raw: bytes) -> None:
         self._raw = raw + b"\0" if raw else b""
@@ -137,5 +139,5 @@ class TextIds(Ids):
 
 
 def sorted_ids(raw: bytes, kind: IdKind) -> Ids:
-    """Encoded ids that are in ascending order already."""
+    """Decode ids that are in ascending order already."""
     return TextIds(raw) if kind == "text" else IntIds(np.frombuffer(raw, "<i8"))

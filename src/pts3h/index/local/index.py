@@ -1,7 +1,7 @@
-"""The local engine: one folder, SQLite as the truth, the kernel to search.
+"""The local engine: one folder, in which SQLite holds the truth; the kernel searches.
 
 A search works on a :class:`Snapshot` that never changes, so any number of threads can use it. Before each
-search one cheap question to SQLite says whether somebody wrote; only then new records make a new snapshot.
+search, one cheap question to SQLite tells whether anything was written. Only then is a new snapshot made.
 """
 
 import os
@@ -17,15 +17,15 @@ import numpy as np
 from ...codes import Codes, code_bytes
 from ...errors import UserError
 from ...kernel.types import Allowed
-from ..contract import Hits, Index, Item, Meta, check_kind, kind_of
+from ..contract import Hits, Index, Item, Meta, check_kind, check_writable, kind_of
 from ..filters import And, Compare, Filter, Not, OneOf, Or
 from . import cache
 from .snapshot import RECENT, RECENT_SHARE, Part, Snapshot
 from .store import Record, State, Store
 
-# A log that names so many more ids than there are items is written anew.
+# A log is rewritten when it names more than twice as many ids as there are items, and this many besides.
 GARBAGE = 65_536
-# Metadata filters whose result is kept with a snapshot.
+# A snapshot keeps the results of this many metadata filters.
 FILTERS_KEPT = 16
 
 
@@ -37,7 +37,7 @@ class LocalIndex(Index):
         self._store = Store(folder, bits, model, read_only)
         self._writer: Store | None = None  # a connection of its own, so that readers never wait for a write
         self.bits, self.model = self._store.bits, self._store.model
-        self._lock = threading.RLock()  # of what follows
+        self._lock = threading.RLock()  # guards the attributes below
         self._snapshot: Snapshot | None = None
         self._version = -1  # of the store when the snapshot was made
         self._tidy_at = GARBAGE
@@ -49,7 +49,7 @@ class LocalIndex(Index):
             raise
 
     def _drop_cache_from_the_future(self) -> None:
-        """A database put back from a backup must not grow into a cache that was made from what it lost."""
+        """A database restored from a backup must not catch up with a cache made from items that it lost."""
         saved = cache.state(self.folder)
         with self._store.reading():
             now = self._store.state()
@@ -91,15 +91,14 @@ class LocalIndex(Index):
                 self._tidy(writer)
 
     def _open_writer(self) -> Store:
-        if self._store.read_only:
-            raise UserError(f"the index {self.folder} is open for reading only; open it without read_only")
+        check_writable(self._store.read_only, self.folder)
         with self._lock:
             if self._writer is None:
                 self._writer = Store(self.folder, self.bits, self.model, read_only=False)
             return self._writer
 
     def _tidy(self, writer: Store) -> None:
-        """Write the log anew if most of what it names is gone."""
+        """Rewrite the log if most of the ids it names are gone."""
         with writer.writing():
             snapshot = self._caught_up(writer)
             state = snapshot.state
@@ -108,7 +107,7 @@ class LocalIndex(Index):
             self._tidy_at = 2 * writer.entries() + GARBAGE
         with self._lock:
             if self._snapshot is snapshot:
-                snapshot.state = state  # the same items, so nobody needs to read them again
+                snapshot.state = state  # the same items, so they need not be read again
 
     # catching up
 
@@ -124,7 +123,7 @@ class LocalIndex(Index):
             return self._snapshot
 
     def _caught_up(self, store: Store) -> Snapshot:
-        """Inside a transaction of the store: the snapshot of its moment."""
+        """The snapshot of the moment of the store's transaction; only called inside one."""
         with self._lock:
             state = store.state()
             snapshot = self._snapshot or self._from_cache()
@@ -138,7 +137,7 @@ class LocalIndex(Index):
     def _from_cache(self) -> Snapshot | None:
         loaded = cache.load(self.folder, self.bits)
         if loaded is None:
-            self._drop_cache()  # so that a sound one is left behind
+            self._drop_cache()  # so that a valid one is saved on closing
             return None
         return Snapshot(self.bits, loaded[1], [Part(loaded[0])])
 
@@ -161,7 +160,7 @@ class LocalIndex(Index):
         if where is None:
             snapshot = self._current()
             return snapshot, [part.alive for part in snapshot.parts]
-        with self._lock, self._store.reading():  # metadata and codes of one moment
+        with self._lock, self._store.reading():  # metadata and codes are of one moment
             snapshot = self._caught_up(self._store)
             key = repr(where)
             if key not in snapshot.allowed:
@@ -175,7 +174,7 @@ class LocalIndex(Index):
         return rows if part.alive is None else rows & part.alive
 
     def _matching(self, part: Part, where: Filter) -> Allowed:
-        """Which rows of a part meet the filter."""
+        """Which rows of a part pass the filter."""
         match where:
             case Compare():
                 mask = np.zeros(len(part.segment), bool)
@@ -231,9 +230,9 @@ class LocalIndex(Index):
             self._store.close()
 
     def _save_cache(self) -> None:
-        """Leave the search structure behind if the one there is far behind.
+        """Save the search structure if the saved one has fallen far behind.
 
-        The items are safe without it, so a full disk is no error here.
+        The items are safe without it, so a full disk is not an error here.
         """
         saved = cache.state(self.folder)
         with self._store.reading():
@@ -247,6 +246,8 @@ class LocalIndex(Index):
             cache.save(self.folder, snapshot.as_one_segment(), snapshot.state)
 
 
-def open_local(folder: Path, *, bits: int | None, model: str | None, read_only: bool) -> LocalIndex:
-    """Open the index in a folder, or make it. See :func:`pts3h.open_index`."""
-    return LocalIndex(folder.expanduser(), bits, model, read_only)
+def open_local(address: str, *, bits: int | None, model: str | None, read_only: bool) -> LocalIndex:
+    """Open the index in a folder, or create it. See :func:`pts3h.open_index`."""
+    if "://" in address:
+        raise UserError(f"cannot open {address!r}: the local engine takes the path of a folder")
+    return LocalIndex(Path(address).expanduser(), bits, model, read_only)

@@ -1,7 +1,7 @@
 """Metadata of a local index. Everything here runs inside a transaction of the store.
 
-``meta`` holds the metadata of each item that has some, and ``facts`` its values once more, by key and value,
-so that a condition of a filter is an index lookup.
+``meta`` holds the metadata of each item that has any. ``facts`` holds the values again, by key and value, so
+that one condition of a filter is one lookup in a database index.
 """
 
 import json
@@ -35,7 +35,7 @@ class Metadata:
         self._connection.executemany("INSERT INTO facts VALUES (?, ?, ?, ?)", facts)
 
     def drop(self, ids: Sequence[Any]) -> None:
-        """Forget the metadata of these items."""
+        """Delete the metadata of these items."""
         if self._connection.execute("SELECT 1 FROM meta LIMIT 1").fetchone() is None:
             return
         for one, row in zip(ids, self.get(ids), strict=True):
@@ -46,7 +46,7 @@ class Metadata:
                 )
 
     def get(self, ids: Sequence[Any]) -> list[Meta]:
-        """The metadata of these items, empty where there is none."""
+        """The metadata of these items, an empty dict for an item without any."""
         found: list[Meta] = []
         for one in ids:
             row = self._connection.execute("SELECT json FROM meta WHERE id = ?", (one,)).fetchone()
@@ -54,7 +54,7 @@ class Metadata:
         return found
 
     def ids_where(self, condition: Compare) -> list[Any]:
-        """The ids of the items that meet one condition."""
+        """The ids of the items for which one condition holds."""
         operator = {"==": "=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}[condition.op]
         rows = self._connection.execute(
             f"SELECT id FROM facts WHERE key = ? AND kind = ? AND value {operator} ?",

@@ -1,8 +1,8 @@
-"""Everything within a small radius without looking at everything: multi-index hashing, exact.
+"""All rows within a small radius without scanning all rows: exact multi-index hashing.
 
-Cut the code into m windows of bits. Two codes that differ in at most r bits differ in at most r // m of them
-in some window, so it is enough to look up the rows that share a window with the query, up to so many flipped
-bits. With r < m the windows match exactly, and r + 1 of them suffice.
+Cut the code into m windows of bits. Two codes that differ in at most r bits differ in at most r // m bits of
+some window. So it is enough to look up the rows that agree with the query in some window after flipping up to
+that many of its bits. With r < m no bit is flipped, and r + 1 windows are enough.
 """
 
 import math
@@ -14,18 +14,18 @@ from ... import kernel
 from ...codes import Codes, as_words
 from ...kernel.types import Allowed, Columns, Found
 
-# Fewer rows than this are scanned before a lookup has begun.
+# Fewer rows than this are scanned more quickly than a lookup can start.
 SMALLEST = 20_000
-# Seconds to group one row by one window; only decides when the first lookup pays for making the tables.
+# Seconds to group one row by one window. Only used to decide when building the tables pays off.
 SECONDS_TO_GROUP = 2e-8
-# More lookups than this share of the rows never beat a scan.
+# A scan is always quicker than lookups of more than this share of the rows.
 MOST_LOOKUPS = 1 / 64
-MOST_WINDOWS = 64  # what the kernel takes
+MOST_WINDOWS = 64  # the kernel's limit
 SAMPLE = 8
 
 
 class RadiusSearch:
-    """All rows within a radius, by a scan or by lookups, whichever was measured to be quicker here."""
+    """All rows within a radius, by a scan or by lookups, whichever was measured to be faster here."""
 
     def __init__(self, bits: int, columns: Columns) -> None:
         self.bits = bits
@@ -37,7 +37,7 @@ class RadiusSearch:
 
     @cached_property
     def _width(self) -> int:
-        """Bits of a window: about as many values as rows, so that a lookup finds about one."""
+        """Bits per window: about as many values as rows, so that a lookup finds about one row."""
         n = self.columns.shape[1]
         return min(int(math.log2(max(2, n))), 24, self.bits)
 
@@ -46,7 +46,7 @@ class RadiusSearch:
         return min(MOST_WINDOWS, max(1, round(self.bits / self._width)))
 
     def budgets(self, radius: int) -> list[int]:
-        """How many bits may differ in each window, for the windows that must be looked into."""
+        """How many bits may differ in each window, for the windows that must be searched."""
         whole, rest = divmod(radius, self._windows)
         return [whole] * (rest + 1) + [whole - 1] * ((self._windows - rest - 1) if whole else 0)
 
@@ -55,7 +55,7 @@ class RadiusSearch:
         return sum(math.comb(width, size) for budget in self.budgets(radius) for size in range(budget + 1))
 
     def within(self, queries: Codes, radius: int, allowed: Allowed | None) -> Found:
-        """All rows at distance ``radius`` or less of each query, by (distance, row)."""
+        """All rows within ``radius`` of each query, by (distance, row)."""
         n = self.columns.shape[1]
         if not kernel.compiled() or n < SMALLEST or self._probes(radius) > n * MOST_LOOKUPS:
             return kernel.within(self.bits, queries, self.columns, radius, allowed=allowed)
@@ -66,7 +66,7 @@ class RadiusSearch:
         return kernel.within(self.bits, queries, self.columns, radius, allowed=allowed)
 
     def _measure(self, queries: Codes, radius: int, allowed: Allowed | None) -> Found:
-        """Scan for a few queries; once tables would have paid for themselves, try them against the scan."""
+        """Scan for a few queries; once tables would have paid for themselves, time them against the scan."""
         sample = queries[:SAMPLE]
         start = time.perf_counter()
         found = kernel.within(self.bits, sample, self.columns, radius, allowed=allowed)
@@ -77,7 +77,7 @@ class RadiusSearch:
         expected = self._scan_seconds + scan_seconds * len(rest) / max(1, len(sample))
         if len(sample) and expected >= missing * self.columns.shape[1] * SECONDS_TO_GROUP:
             self._tables(len(self.budgets(radius)))
-            self.look_up(sample, radius, allowed)  # once to warm up, as the scan is by now
+            self.look_up(sample, radius, allowed)  # to warm up, as the scan has
             start = time.perf_counter()
             self.look_up(sample, radius, allowed)
             self._lookups_win[radius] = time.perf_counter() - start < scan_seconds
@@ -95,7 +95,7 @@ class RadiusSearch:
                 self._parts.append(kernel.group(self.columns, first, min(self._width, spacing)))
 
     def look_up(self, queries: Codes, radius: int, allowed: Allowed | None) -> Found:
-        """All rows within the radius by lookups alone, making the tables if they are not there yet."""
+        """All rows within the radius by lookups alone; tables that are missing are built first."""
         budgets = self.budgets(radius)
         self._tables(len(budgets))
         if not len(queries):

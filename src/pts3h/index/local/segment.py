@@ -15,17 +15,17 @@ from ..contract import IdKind
 from .ids import Ids, encode_ids, last_of_each, sorted_ids
 from .multi_index import RadiusSearch
 
-# Below this, looking for equal codes costs more than it can save.
+# With fewer rows than this, looking for equal codes costs more than it can save.
 SMALLEST_WITH_DUPLICATES = 10_000
-# Equal codes are stored once where that leaves this share of the rows or less.
+# Equal codes are stored once if that leaves at most this share of the rows.
 WORTHWHILE = 0.5
-# A filter that leaves this share of the rows or less is searched in a copy of them.
+# If a filter leaves at most this share of the rows, a copy of them is searched.
 SELECTIVE = 0.125
 
 
 @dataclass(frozen=True)
 class DistinctCodes:
-    """Each different code once, with the rows that have it: ``rows[starts[c]:starts[c + 1]]``, ascending."""
+    """Each distinct code once, with the rows that have it: ``rows[starts[c]:starts[c + 1]]``, ascending."""
 
     columns: Columns
     starts: NDArray[np.int64]
@@ -43,7 +43,7 @@ class DistinctCodes:
         return np.add.reduceat(allowed[self.rows], self.starts[:-1], dtype=np.uint32)
 
     def expand(self, found: Found, allowed: Allowed | None, k: int | None) -> Found:
-        """Rows in place of codes, the first k of each query by (distance, row)."""
+        """Replace codes by their rows, the first k of each query by (distance, row)."""
         sizes = self.sizes[found.rows]
         ends = np.cumsum(sizes)
         total = int(ends[-1]) if len(ends) else 0
@@ -64,11 +64,11 @@ class DistinctCodes:
 
 
 def distinct_codes(columns: Columns) -> DistinctCodes | None:
-    """Equal codes brought together, or None where there are too few of them for it to pay."""
+    """The codes with equal ones stored once, or None if too few are equal for that to pay off."""
     n = columns.shape[1]
     if n < SMALLEST_WITH_DUPLICATES or _count_distinct(columns) > n * WORTHWHILE:
         return None
-    order = np.lexsort(columns)  # stable, so rows stay ascending inside a code
+    order = np.lexsort(columns)  # stable, so rows stay ascending within a code
     ordered = columns[:, order]
     is_first = np.append(True, (ordered[:, 1:] != ordered[:, :-1]).any(axis=0))
     starts = np.append(np.flatnonzero(is_first), n)
@@ -76,7 +76,7 @@ def distinct_codes(columns: Columns) -> DistinctCodes | None:
 
 
 def _count_distinct(columns: Columns) -> int:
-    """About how many different codes there are; a hash stands for codes of several words."""
+    """About how many distinct codes there are; a code of several words is hashed to one."""
     mixed = columns[0].copy()
     for column in columns[1:]:
         mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0x9E3779B97F4A7C15) + column
@@ -85,7 +85,7 @@ def _count_distinct(columns: Columns) -> int:
 
 
 class Segment:
-    """Items in id order with what is needed to search them."""
+    """Items in id order, with what is needed to search them."""
 
     def __init__(self, bits: int, kind: IdKind, ids: Ids, columns: Columns) -> None:
         self.bits = bits
@@ -133,7 +133,7 @@ class Segment:
 
 
 def _few(allowed: Allowed | None) -> Rows | None:
-    """The allowed rows where they are few."""
+    """The allowed rows if they are few, else None."""
     if allowed is None or np.count_nonzero(allowed) > len(allowed) * SELECTIVE:
         return None
     return np.flatnonzero(allowed).astype(np.uint32)
@@ -142,7 +142,7 @@ def _few(allowed: Allowed | None) -> Rows | None:
 def build(
     bits: int, kind: IdKind, ids: Sequence[Any] | NDArray[np.int64], codes: Codes, kept: NDArray[np.bool_]
 ) -> Segment:
-    """A segment of entries in the order they happened: the last one of each id counts, if it is ``kept``."""
+    """A segment from entries in the order of writing: the last entry of each id counts, if it is ``kept``."""
     positions = last_of_each(ids, kind)
     positions = positions[kept[positions]]
     if isinstance(ids, np.ndarray):

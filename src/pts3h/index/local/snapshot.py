@@ -13,7 +13,7 @@ from ..contract import Hits, IdKind
 from .segment import Segment, build
 from .store import Record, State
 
-# New items stay in a small segment of their own until they are so many, or this share of all.
+# New items stay in a small segment until they are more than this many, and than this share of the large one.
 RECENT = 8_192
 RECENT_SHARE = 0.125
 
@@ -36,7 +36,7 @@ class Part:
         return self.segment.ids.take(rows), self.segment.codes(rows)
 
     def without(self, ids: list[Any]) -> "Part":
-        """The same but for these ids."""
+        """The same part without these ids."""
         rows = self.segment.ids.find(ids)
         rows = rows[rows >= 0]
         if not len(rows):
@@ -52,9 +52,9 @@ class Snapshot:
 
     Attributes:
         bits: length of the codes.
-        state: up to where of the log this goes.
+        state: how far into the log this reaches.
         parts: the large one, then the small one; no id counts in both.
-        allowed: rows that pass a filter, for each part, by the filter as text (there 1 is not True).
+        allowed: rows that pass a filter, per part. The key is the filter as text, in which 1 and True differ.
     """
 
     bits: int
@@ -74,14 +74,14 @@ class Snapshot:
         return [one for ids, _ in parts for one in ids], np.concatenate(codes)
 
     def as_one_segment(self) -> Segment:
-        """All items in one segment. There must be some part."""
+        """All items in one segment. There must be at least one part."""
         segment = self.parts[0].segment
         if len(self.parts) == 1 and self.parts[0].alive is None:
             return segment
         return self._build(segment.kind, [Record([], *self.entries())])
 
     def after(self, records: Sequence[Record], kind: IdKind | None, state: State) -> "Snapshot":
-        """What is there after these records."""
+        """The snapshot after these records."""
         if not records or kind is None:
             return Snapshot(self.bits, state, self.parts)
         touched = [one for record in records for one in (*record.gone, *record.ids)] if self.parts else []
@@ -105,7 +105,7 @@ class Snapshot:
         return build(self.bits, kind, np.asarray(ids, np.int64) if kind == "int" else ids, codes, kept)
 
     def hits(self, found: Sequence[Found], queries: int, k: int | None) -> list[Hits]:
-        """What was found in each part as ids, together by (distance, id), the first k of each query."""
+        """What was found in all parts, as ids by (distance, id), the first k of each query."""
         each = []
         for part, rows in zip(self.parts, found, strict=True):
             ids, distances = part.segment.ids.take(rows.rows), rows.distances.tolist()

@@ -1,8 +1,8 @@
 """The truth of a local index: one SQLite file that survives a crash at any moment.
 
-Codes live in ``log``: each record takes some ids out and puts some ids with their codes in, as blobs. What an
-index holds is what remains after all records in order. Writing a batch is one row, and a reader catches up by
-reading the rows after the last one it knows. Small records are joined as they come, like carries in a
+Codes live in ``log``: each record removes some ids and adds some ids with their codes, as blobs. An index
+holds what remains after all records in order. Writing a batch writes one row, and a reader catches up by
+reading the rows after the last one it knows. Small records are merged as they arrive, like carries in a
 counter, so there are few of them.
 """
 
@@ -27,7 +27,7 @@ from .ids import decode_ids, encode_ids
 
 FILE = "index.sqlite"
 FORMAT = 1
-# Items in one record at most: half a megabyte at 64 bits.
+# The most items in one record: half a megabyte at 64 bits.
 RECORD = 32_768
 BUSY_SECONDS = 60.0
 
@@ -39,7 +39,7 @@ CREATE TABLE log (last INTEGER PRIMARY KEY, size INTEGER, checksum INTEGER, gone
 
 @dataclass(frozen=True)
 class Record:
-    """One entry of the log: first ``gone`` leaves, then ``ids`` come (or come again) with ``codes``."""
+    """One entry of the log: first the ids in ``gone`` are removed, then ``ids`` are set to ``codes``."""
 
     gone: list[Any]
     ids: list[Any]
@@ -51,7 +51,7 @@ class Record:
         return len(self.gone) + len(self.ids)
 
     def then(self, later: "Record") -> "Record":
-        """Both as one: the later one wins."""
+        """Both records as one; the later one wins."""
         codes = dict(zip(self.ids, self.codes, strict=True))
         for one in later.gone:
             codes.pop(one, None)
@@ -64,7 +64,7 @@ class Record:
 
 @dataclass(frozen=True)
 class State:
-    """How far somebody has read: the log was begun anew with each ``epoch``."""
+    """How far the log was read. A log that is rewritten begins a new ``epoch``."""
 
     epoch: str
     last: int
@@ -78,7 +78,7 @@ class Store:
         self.path = folder / FILE
         self.read_only = read_only
         self.lock = threading.RLock()
-        self._frozen = False  # nobody can be writing
+        self._frozen = False  # True if nobody can be writing
         with self._explained():
             self._connection = self._connect(bits, model)
             self.metadata = metadata.Metadata(self._connection)
@@ -93,17 +93,17 @@ class Store:
     def _connect(self, bits: int | None, model: str | None) -> sqlite3.Connection:
         exists = self.path.exists()
         if not exists and (bits is None or self.read_only):
-            raise UserError(f"there is no index at {self.folder}; give bits= to make one, or check the path")
+            raise UserError(f"there is no index at {self.folder}; check the path, or give bits= to create it")
         if self.read_only:
             return self._connect_read_only()
         with explain_os_errors(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
         connection = self._open(self.path.absolute().as_uri())
         connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")  # what add acknowledges survives a power cut too
+        connection.execute("PRAGMA synchronous = FULL")  # an add that has returned survives even a power cut
         if not exists or not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
             connection.execute("BEGIN IMMEDIATE")
-            if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():  # nobody else was quicker
+            if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():  # nobody was quicker
                 for statement in (_SCHEMA + metadata.SCHEMA).split(";"):
                     connection.execute(statement)
                 info = {"format": FORMAT, "bits": bits, "model": model, "kind": None, "epoch": _new_epoch()}
@@ -112,7 +112,7 @@ class Store:
         return connection
 
     def _connect_read_only(self) -> sqlite3.Connection:
-        """On a folder nobody can write to, SQLite may not be able to make the files that readers share."""
+        """Without permission to write, SQLite may be unable to create the files that readers share."""
         address = self.path.absolute().as_uri()
         try:
             connection = self._open(f"{address}?mode=ro")
@@ -148,7 +148,7 @@ class Store:
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """What SQLite says, as one line with advice."""
+        """Turn an error of SQLite into one line with advice."""
         try:
             yield
         except sqlite3.DatabaseError as error:
@@ -163,13 +163,13 @@ class Store:
             sqlite3.SQLITE_READONLY: "no permission to write there; open it with read_only=True",
             sqlite3.SQLITE_CANTOPEN: "no permission to write there; open it with read_only=True",
             sqlite3.SQLITE_BUSY: "another process has been writing for a minute; run again when it is done",
-            sqlite3.SQLITE_IOERR: "the disk cannot be read or written (full, a quota, or failing)",
+            sqlite3.SQLITE_IOERR: "the disk cannot be read or written; is it full, over a quota or failing?",
         }.get(code, str(error))
         return UserError(f"cannot use the index {self.folder}: {advice}")
 
     def _damaged(self) -> UserError:
         return UserError(
-            f"the database {self.path} is damaged; put it back from a backup, or remove {self.folder} "
+            f"the database {self.path} is damaged; restore it from a backup, or remove {self.folder} "
             "and index again"
         )
 
@@ -177,7 +177,7 @@ class Store:
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Everything read inside belongs to one moment."""
+        """Everything read inside is of one moment."""
         with self.lock, self._explained():
             self._connection.execute("BEGIN")
             try:
@@ -187,7 +187,7 @@ class Store:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Everything written inside is there afterwards, or nothing is."""
+        """Either everything inside is written, or nothing is."""
         with self.lock, self._explained():
             self._connection.execute("BEGIN IMMEDIATE")
             try:
@@ -206,31 +206,32 @@ class Store:
             return int(self._connection.execute("PRAGMA data_version").fetchone()[0])
 
     def close(self) -> None:
-        """Let go of the file; the last one out folds the write-ahead log into it."""
+        """Close the file; the last connection to close merges the write-ahead log into it."""
         with self.lock, self._explained():
             self._connection.close()
 
     # codes, inside a transaction
 
     def state(self) -> State:
-        """Where the log stands."""
+        """How far the log reaches now."""
         last = self._connection.execute("SELECT max(last) FROM log").fetchone()[0]
         return State(str(self._info("epoch")), last or 0)
 
     def kind(self) -> IdKind | None:
-        """What the ids are, None before the first."""
-        return self._info("kind")  # type: ignore[no-any-return]
+        """The kind of the ids, None before the first add."""
+        held: IdKind | None = self._info("kind")
+        return held
 
     def _info(self, name: str) -> Any:
         return self._connection.execute("SELECT value FROM info WHERE name = ?", (name,)).fetchone()[0]
 
     def entries(self, after: int = 0) -> int:
-        """How many ids the records after ``after`` name together, living or not."""
+        """How many ids the records after ``after`` name in all, whether their items still exist or not."""
         query = "SELECT total(size) FROM log WHERE last > ?"
         return int(self._connection.execute(query, (after,)).fetchone()[0])
 
     def since(self, last: int) -> list[Record]:
-        """The records after ``last``, in order. They may repeat what came before it, to the same effect."""
+        """The records after ``last``, in order. They may repeat earlier changes, which does no harm."""
         rows = self._connection.execute(
             "SELECT checksum, gone, ids, codes FROM log WHERE last > ? ORDER BY last", (last,)
         )
@@ -244,7 +245,7 @@ class Store:
         return Record(decode_ids(gone, held), decode_ids(ids, held), array)
 
     def append(self, record: Record) -> None:
-        """Write a record, joined with the small ones just before it."""
+        """Write a record, merged with the small ones just before it."""
         given = kind_of(record.ids or record.gone)
         held = self.kind()
         check_kind(given, held)
@@ -273,7 +274,7 @@ class Store:
             last += 1
 
     def rewrite(self, record: Record) -> State:
-        """Begin the log anew with everything in one go; readers notice by the epoch and read it all."""
+        """Replace the whole log by one record; readers notice the new epoch and read everything."""
         self._connection.execute("DELETE FROM log")
         epoch = _new_epoch()
         self._connection.execute("UPDATE info SET value = ? WHERE name = 'epoch'", (epoch,))

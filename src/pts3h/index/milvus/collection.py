@@ -1,8 +1,8 @@
-"""One collection on a Milvus server: how it is made, what is written on it, and the requests to it.
+"""One collection on a Milvus server: how it is created, what its description says, and the requests to it.
 
 A collection has the fields ``id``, ``code`` and ``meta``. Its description says what it holds. Milvus fixes
-the type of the ids when a collection is made, but an index learns it from its first items: until then an
-empty collection of a longer name holds the place, and the description.
+the type of the ids when a collection is created, but an index learns it from its first items. Until then, an
+empty collection with a longer name, the placeholder, has the description.
 """
 
 import json
@@ -20,7 +20,7 @@ Consistency = Literal["strong", "session", "bounded", "eventually"]
 IndexType = Literal["BIN_FLAT", "BIN_IVF_FLAT"]
 Pair = tuple[int, Any]  # distance, id
 
-HITS_PER_REQUEST = 131_072  # keeps an answer to a few megabytes
+HITS_PER_REQUEST = 131_072  # keeps an answer down to a few megabytes
 QUERIES_PER_REQUEST = 1024
 LOAD_SECONDS = 600.0
 PLACEHOLDER = "__no_items_yet"
@@ -38,7 +38,7 @@ class Held:
 
 @dataclass(frozen=True)
 class Options:
-    """How a collection is read, and how a new one is indexed; see :func:`.milvus.open_milvus`."""
+    """How a collection is read, and how a new one is indexed; see :func:`.index.open_milvus`."""
 
     consistency: Consistency
     index_type: IndexType
@@ -56,13 +56,13 @@ class Collection:
         self.close = connection.close
 
     def held(self) -> Held | None:
-        """What the collection holds, ``ids`` None if only its place is held, None if there is nothing."""
+        """What the collection holds (``ids`` is None if it is only a placeholder); None if there is none."""
         return self._described(self._name) or self._described(self._name + PLACEHOLDER)
 
     def make(self, held: Held) -> Held:
-        """Make the collection, or hold its place while the kind of ids is unknown; says what is there then.
+        """Create the collection, or a placeholder while the kind of ids is unknown; return what is there.
 
-        Where two processes make it at the same time the first one wins, and the second sees it in the answer.
+        If two processes create it at the same time, the first one wins; the second sees it in the answer.
         """
         self._create(self._name if held.ids else self._name + PLACEHOLDER, held)
         if held.ids:
@@ -70,7 +70,7 @@ class Collection:
         return self.held() or held
 
     def make_ready(self) -> None:
-        """Index and load the collection if it is not; somebody may have been stopped between these steps."""
+        """Index and load the collection if need be; an earlier process may have stopped in between."""
         if not self._call("list_indexes", self._name):
             from pymilvus import MilvusClient
 
@@ -90,7 +90,7 @@ class Collection:
             time.sleep(0.05)
 
     def upsert(self, rows: list[dict[str, Any]]) -> None:
-        """Write items; one that has an id already there replaces it."""
+        """Write items; an item whose id is there already is replaced."""
         self._call("upsert", self._name, rows)
 
     def delete(self, condition: str) -> None:
@@ -110,16 +110,16 @@ class Collection:
     def nearest(
         self, queries: Codes, limit: int, condition: str, ring: tuple[int, int] | None = None
     ) -> list[list[Pair]]:
-        """Up to ``limit`` hits for each query, the nearest, ties in any order.
+        """The nearest hits of each query, at most ``limit``, ties in any order.
 
         Args:
             queries: (q, bytes) packed codes.
-            limit: the most hits for one query.
+            limit: the most hits per query.
             condition: which items count; empty for all.
-            ring: the least and the largest distance that count.
+            ring: the smallest and the largest distance that count.
         """
         parameters: dict[str, Any] = {"nprobe": self._options.nprobe or self._nlist} if self._nlist else {}
-        if ring is not None:  # Milvus counts the inner end, not the outer one
+        if ring is not None:  # Milvus includes the inner limit, not the outer one
             parameters |= {"range_filter": ring[0], "radius": ring[1] + 1}
         step = min(QUERIES_PER_REQUEST, max(1, HITS_PER_REQUEST // limit))
         found: list[list[Pair]] = []
@@ -161,5 +161,5 @@ class Collection:
         try:
             self._call("create_collection", name, schema=schema)
         except UserError as error:
-            if "different parameters" not in str(error):  # another process made it just now
+            if "different parameters" not in str(error):  # another process created it just now
                 raise

@@ -1,8 +1,8 @@
-"""Calls to a Milvus server that end: with an answer, or with one line that says what is wrong.
+"""Calls to a Milvus server that always end, with an answer or with one line that says what is wrong.
 
 Each request has a timeout. A server that cannot be reached is tried again a few times with growing pauses,
-over a new connection; every call made through here can be repeated without harm. Anything else is an error at
-once.
+over a new connection; every call made through here can be repeated without harm. Any other failure is an
+error at once.
 """
 
 import logging
@@ -34,7 +34,7 @@ class Address:
 
     @classmethod
     def parse(cls, address: str) -> "Address":
-        """Read an address, or raise what is wrong with it."""
+        """Read an address, or raise an error that says what is wrong with it."""
         shape = "milvus://host:port/collection"
         try:
             parts = urlsplit(address)
@@ -48,8 +48,8 @@ class Address:
         name = parts.path.removeprefix("/")
         if not _NAME.fullmatch(name):
             raise UserError(
-                "a Milvus collection is named by up to 200 letters, digits and underscores, no digit first; "
-                f"got {name!r}, write {shape}"
+                "the name of a Milvus collection is up to 200 letters, digits and underscores, and does not "
+                f"start with a digit; got {name!r}, write {shape}"
             )
         return cls(f"[{host}]" if ":" in host else host, port or DEFAULT_PORT, name)
 
@@ -61,21 +61,21 @@ class Address:
 
 @dataclass(eq=False)
 class _Client:
-    """A client, and how many calls of it are under way: closing gRPC's channel under a call may crash it."""
+    """A client and how many calls it has under way: closing its channel during a call may crash gRPC."""
 
     milvus: Any
     calls: int = 0
 
 
 class Connection:
-    """One server, as seen from here. Safe to share between threads.
+    """A connection to one server. Threads can share it.
 
     Args:
         server: ``host:port``.
-        token: ``user:password`` or an API key; else ``$MILVUS_TOKEN``.
-        tls: encrypt; else on if ``$MILVUS_TLS`` is 1 or a certificate is given.
-        ca_file: PEM file with the certificates to trust; else ``$MILVUS_CA_FILE``, else the machine's.
-        timeout: seconds for one request.
+        token: ``user:password`` or an API key; by default ``$MILVUS_TOKEN``.
+        tls: whether to encrypt; by default, if ``$MILVUS_TLS`` is 1 or a certificate is given.
+        ca_file: PEM file with the certificates to trust; by default ``$MILVUS_CA_FILE``, or the machine's.
+        timeout: seconds per request.
         retries: how often to try again when the server cannot be reached.
     """
 
@@ -121,7 +121,7 @@ class Connection:
             except UserError:
                 raise
             except Exception as error:
-                replaced = client is not None and client is not self._client  # by another thread, meanwhile
+                replaced = client is not None and client is not self._client  # by another thread
                 lost = replaced or "UNAVAILABLE" in _statuses(error)
                 if attempt == self._retries or not lost:
                     raise self._explained(error) from error
@@ -133,7 +133,7 @@ class Connection:
         raise AssertionError("the last attempt returns or raises")
 
     def close(self) -> None:
-        """Hang up, once no call is under way; a later call would connect again."""
+        """Disconnect once no call is under way; a later call would connect again."""
         with self._lock:
             client, self._client = self._client, None
             if client is not None and not client.calls:
@@ -173,10 +173,12 @@ class Connection:
                 "look at its load, or give a larger timeout="
             )
         if "UNIMPLEMENTED" in statuses:
-            return UserError(f"what answers at {server} is no Milvus server, or one older than 2.3")
+            return UserError(
+                f"the server at {server} is not a Milvus server, or is older than 2.3; check the address"
+            )
         if "UNAVAILABLE" in statuses:
             return UserError(
-                f"cannot reach a Milvus server at {server}, tried {self._retries + 1} times; "
+                f"cannot reach a Milvus server at {server} (attempts: {self._retries + 1}); "
                 "is it running, and are the address and TLS right?"
             )
         reason = " ".join(str(getattr(error, "message", None) or error).split())
@@ -184,7 +186,7 @@ class Connection:
 
 
 def _statuses(error: BaseException) -> set[str]:
-    """Names of the gRPC statuses behind an error, which pymilvus hides some causes down."""
+    """Names of the gRPC statuses behind an error; pymilvus hides them several causes deep."""
     names: set[str] = set()
     seen: set[int] = set()  # pymilvus raises errors from themselves
     causes: list[BaseException | None] = [error]
@@ -208,6 +210,6 @@ def _pymilvus() -> Any:
         import pymilvus
     except ImportError:
         raise UserError("a Milvus index needs pymilvus: pip install 'pts3h[milvus]'") from None
-    # It logs a traceback for every error it also raises; we say what is wrong ourselves.
+    # It logs a traceback for every error that it also raises; our own message is enough.
     logging.getLogger("pymilvus").setLevel(logging.CRITICAL)
     return pymilvus

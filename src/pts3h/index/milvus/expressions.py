@@ -1,8 +1,8 @@
 """Filters and ids as Milvus expressions.
 
-Milvus before 2.5 has no bound parameters, so values are written into the text: each by :func:`literal`, which
-lets only plain ASCII through and escapes the rest. Keys are safe as they are: the contract admits no quote
-and no backslash in them.
+Milvus before 2.5 has no bound parameters, so values are written into the text, each by :func:`literal`, which
+lets only plain ASCII through and escapes the rest. Keys are safe as they are: the contract allows neither
+quotes nor backslashes in them.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,7 +16,7 @@ _EXACT = 2**53  # below this a double holds every whole number
 def expression(where: Filter) -> str:
     """The filter in Milvus's language, over the JSON field ``meta``.
 
-    Milvus gives a comparison with a missing key or a value of another kind the meaning that ours has: false.
+    As in our filters, a comparison with a missing key or with a value of another kind is false in Milvus.
     """
     match where:
         case Compare(key, op, value):
@@ -48,9 +48,9 @@ def literal(value: Scalar) -> str:
     if isinstance(value, str):
         return f'"{"".join(map(_escaped, value))}"'
     if isinstance(value, float) and value.is_integer() and -(2**63) <= value < 2**63:
-        value = int(value)  # Milvus compares an integer with a fraction as doubles, with an integer exactly
-    if value == -(2**63):
-        return "(-9223372036854775807 - 1)"  # Milvus reads the digits before the sign, and 2**63 is no int64
+        value = int(value)  # Milvus compares integers exactly, but an integer with a fraction as doubles
+    if value == -(2**63):  # Milvus reads the digits before the sign, and 2**63 is not an int64
+        return "(-9223372036854775807 - 1)"
     return repr(value)
 
 
@@ -62,7 +62,7 @@ def _escaped(character: str) -> str:
 
 
 def _one_of(key: str, values: tuple[Scalar, ...]) -> str:
-    """Milvus wants values of one type in one ``in``, and there takes large numbers for their neighbours."""
+    """Milvus wants values of one type in an ``in``, and mistakes large numbers for their neighbours there."""
     texts = [value for value in values if isinstance(value, str)]
     numbers = [value for value in values if _is_small_number(value)]
     others = [value for value in values if not isinstance(value, str) and not _is_small_number(value)]

@@ -1,7 +1,7 @@
 """Index on a Milvus server: the same contract, beyond one machine.
 
-Milvus answers a query with at most ``window`` hits and breaks ties as it likes. Where a tie at the k-th place
-or a full window leaves a doubt, the range of ids is halved and asked for again, until the answer is whole.
+Milvus answers a query with at most ``window`` hits and breaks ties in any way. If a tie at the k-th place or
+a full window leaves a doubt, the range of ids is halved and searched again, until the answer is complete.
 """
 
 import json
@@ -13,16 +13,27 @@ import numpy as np
 
 from ...codes import Codes
 from ...errors import UserError
-from ..contract import Hits, IdKind, Index, Item, Meta, check_held_bits, check_kind, check_model, kind_of
+from ..contract import (
+    Hits,
+    IdKind,
+    Index,
+    Item,
+    Meta,
+    check_held_bits,
+    check_kind,
+    check_model,
+    check_writable,
+    kind_of,
+)
 from ..filters import Filter
 from .collection import Collection, Consistency, Held, IndexType, Options, Pair
 from .connection import Address, Connection
 from .expressions import all_of, expression, has_id, literal
 
-WINDOW = 16_384  # the most hits a server gives to one query unless it is told otherwise
+WINDOW = 16_384  # the most hits per query that a server returns by default
 FIRST_WINDOW = 1024
 ROWS_PER_REQUEST = 8192
-BYTES_PER_REQUEST = 4 << 20  # servers take 64 MB, the logs behind some of them 5 MB
+BYTES_PER_REQUEST = 4 << 20  # servers accept 64 MB, the message queues behind some of them 5 MB
 MAX_META_BYTES = 65_536
 
 
@@ -43,24 +54,24 @@ def open_milvus(
     nprobe: int | None = None,
     window: int = WINDOW,
 ) -> "MilvusIndex":
-    """Open a collection, or make it where there is none yet.
+    """Open a collection, or create it if there is none yet.
 
     Args:
         address: ``milvus://host:port/collection``.
         bits: as in :func:`pts3h.open_index`.
         model: as in :func:`pts3h.open_index`.
         read_only: never write.
-        token: see :class:`.milvus_connection.Connection`, also for the next four.
-        tls: encrypt the connection.
+        token: see :class:`.connection.Connection`, as for the next four.
+        tls: whether to encrypt the connection.
         ca_file: certificates to trust.
-        timeout: seconds for one request.
+        timeout: seconds per request.
         retries: how often to try again when the server cannot be reached.
         consistency: how fresh reads are. ``bounded`` may miss the last seconds, ``session`` misses nothing
-            that this process wrote, ``strong`` nothing at all, for some 200 ms a read.
+            that this process wrote, ``strong`` nothing at all, at about 200 ms per read.
         index_type: for a new collection; ``BIN_IVF_FLAT`` sorts large sets into ``nlist`` clusters.
         nlist: clusters of a new ``BIN_IVF_FLAT`` collection.
-        nprobe: clusters to look into. All of them unless told, so that answers are exact; fewer are faster.
-        window: the most hits the server gives to one query.
+        nprobe: clusters to search. By default all of them, so that answers are exact; fewer are faster.
+        window: the most hits per query that the server returns.
     """
     place = Address.parse(address)
     for name, value, known in [
@@ -81,7 +92,7 @@ def open_milvus(
         held = collection.held()
         if held is None:
             if read_only or bits is None:
-                advice = "it was opened read-only" if read_only else "give bits= to make it"
+                advice = "it was opened read-only" if read_only else "give bits= to create it"
                 raise UserError(f"there is no index at {address} yet; {advice}")
             held = collection.make(Held(bits, model, None))
         check_held_bits(held.bits, bits, address)
@@ -109,12 +120,12 @@ class MilvusIndex(Index):
     # Writing
 
     def _add(self, ids: list[Any], codes: Codes, meta: list[Meta]) -> None:
-        self._check_writable()
+        check_writable(self._read_only, self._address)
         self._holds(ids)
         sizes = [len(json.dumps(one, ensure_ascii=False).encode()) for one in meta]
         if max(sizes) > MAX_META_BYTES:
             raise UserError(
-                f"Milvus stores at most {MAX_META_BYTES} bytes of metadata for an item; "
+                f"Milvus stores at most {MAX_META_BYTES} bytes of metadata per item; "
                 f"{ids[sizes.index(max(sizes))]!r} has {max(sizes)}"
             )
         if self._kind is None:
@@ -129,11 +140,11 @@ class MilvusIndex(Index):
             except UserError as error:
                 if not start:
                     raise
-                stored = f"{start} of {len(ids)} items are stored; add them again"
+                stored = f"{start} of {len(ids)} items are stored; add all of them again"
                 raise UserError(f"{error} ({stored})") from error
 
     def _remove(self, ids: list[Any]) -> None:
-        self._check_writable()
+        check_writable(self._read_only, self._address)
         if self._holds(ids):
             for start, stop in _batches([_size(one) for one in ids]):
                 self._collection.delete(has_id(ids[start:stop]))
@@ -167,9 +178,9 @@ class MilvusIndex(Index):
         if not self._has_items():
             return [Hits([], []) for _ in queries]
         condition = "" if where is None else expression(where)
-        limit = min(self._window, 2 * k + 64)  # more than k, so that ties at the k-th place are mostly inside
+        limit = min(self._window, 2 * k + 64)  # more than k, so that it mostly covers ties at the k-th place
         found = self._collection.nearest(queries, limit, condition)
-        doubtful: dict[int, list[int]] = {}  # distance → the queries that may lack hits there
+        doubtful: dict[int, list[int]] = {}  # distance → the queries that may be missing hits there
         for row, pairs in enumerate(found):
             pairs.sort()
             if len(pairs) == limit and pairs[min(k, limit) - 1][0] == (last := pairs[-1][0]):
@@ -195,8 +206,8 @@ class MilvusIndex(Index):
     def _rings(
         self, queries: Codes, low: int, high: int, condition: str, most: Sequence[int] | None = None
     ) -> list[list[Pair]]:
-        """All items at distance ``low`` to ``high`` of each query; ``most`` of lowest id are enough."""
-        limit = min(self._window, FIRST_WINDOW)  # a small window lets more queries into one request
+        """All items at distance ``low`` to ``high`` from each query; the first ``most`` by id are enough."""
+        limit = min(self._window, FIRST_WINDOW)  # with a small window, more queries fit into one request
         rings = self._collection.nearest(queries, limit, condition, (low, high))
         for row, pairs in enumerate(rings):
             if len(pairs) == limit:
@@ -221,7 +232,7 @@ class MilvusIndex(Index):
     # The collection
 
     def _has_items(self) -> bool:
-        """Whether there were ever items; another process may have added them since we looked."""
+        """Whether there ever were items; another process may have added them since the last look."""
         if self._kind is None:
             held = self._collection.held()
             if held is not None and held.ids:
@@ -229,7 +240,7 @@ class MilvusIndex(Index):
         return self._kind is not None
 
     def _holds(self, ids: list[Any]) -> bool:
-        """Whether ids like these can be in here; raises if they are of the wrong kind."""
+        """Whether ids like these can be stored here; raises if they are of the wrong kind."""
         has_items = self._has_items()
         check_kind(kind_of(ids), self._kind)
         return has_items
@@ -240,16 +251,12 @@ class MilvusIndex(Index):
         self._collection.make_ready()
         self._kind = held.ids
 
-    def _check_writable(self) -> None:
-        if self._read_only:
-            raise UserError(f"the index {self._address} was opened read-only")
-
     def _close(self) -> None:
         self._collection.close()
 
 
 def _size(one: int | str) -> int:
-    """Bytes that an id takes in a request, at most."""
+    """The most bytes an id can take in a request."""
     return 24 if isinstance(one, int) else 10 * len(one)
 
 
@@ -265,7 +272,7 @@ def _batches(sizes: Sequence[int]) -> Iterator[tuple[int, int]]:
 
 
 def _halves(condition: str, ids: list[Any]) -> list[str]:
-    """Two conditions that share out the items of one at the middle of ``ids``; the lower ids come last."""
+    """Split a condition in two at the middle of ``ids``; the half with the lower ids comes last."""
     middle = literal(sorted(ids)[len(ids) // 2])
     return [all_of([condition, f"id >= {middle}"]), all_of([condition, f"id < {middle}"])]
 

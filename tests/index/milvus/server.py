@@ -1,7 +1,7 @@
-"""A real Milvus server for tests and benchmarks: installed on first use, started, stopped with its caller.
+"""A real Milvus server for tests and benchmarks: installed on first use, and stopped with its caller.
 
-with running_server() as server: ...                     # "127.0.0.1:port"; TOKEN opens it
-python tests/index/milvus_server.py python program.py    # a program with MILVUS_URI and MILVUS_TOKEN set
+with running_server() as server: ...                      # "127.0.0.1:port"; TOKEN opens it
+python tests/index/milvus/server.py python program.py    # a program with MILVUS_URI and MILVUS_TOKEN set
 """
 
 import os
@@ -24,7 +24,7 @@ TOKEN = "root:Milvus"  # what every new Milvus server starts with
 START_SECONDS = 120
 
 # Milvus takes any setting from the environment. Short ticks make "Strong" reads cost 20 ms instead of 200,
-# and short check intervals save a second at each new collection. Its parts talk over the loopback only.
+# and short check intervals save a second per new collection. Its parts talk over the loopback only.
 SETTINGS = {
     "PROXY_TIMETICKINTERVAL": "10",
     "QUERYCOORD_CHECKCHANNELINTERVAL": "50",
@@ -38,7 +38,7 @@ PARTS = ("PROXY", "ROOTCOORD", "DATACOORD", "DATANODE", "QUERYCOORD", "QUERYNODE
 SETTINGS |= {f"{part}_IP": "127.0.0.1" for part in PARTS}
 
 # A server would outlive a killed test run. This program ends the server, its data and itself as soon as the
-# pipe to its parent closes, however the parent ended. Nobody wants the data, so it need not be gentle.
+# pipe to its parent closes, however the parent ended. Nobody needs the data, so it need not be gentle.
 GUARD = """
 import os, shutil, signal, subprocess, sys
 subprocess.Popen(sys.argv[2:], stdin=subprocess.DEVNULL)

@@ -1,7 +1,8 @@
 """The contract on a real Milvus server."""
 
 import pytest
-from contract_suite import ContractSuite
+
+from ..contract_suite import ContractSuite
 
 pytestmark = pytest.mark.milvus
 
@@ -26,7 +27,7 @@ class MilvusEngine:
 
 
 class TestMilvus(ContractSuite):
-    examples = 3  # each makes a collection, which takes the server two seconds; the long history is elsewhere
+    examples = 3  # each creates a collection, which takes two seconds; test_answers.py has a long history
 
     @pytest.fixture
     def engine(self, milvus):

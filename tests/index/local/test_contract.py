@@ -3,12 +3,13 @@
 from itertools import count
 
 import pytest
-from contract_suite import ContractSuite
 
 from pts3h import kernel
 from pts3h.index import open_index
 from pts3h.index.local import index as local_engine
 from pts3h.index.local import segment, snapshot
+
+from ..contract_suite import ContractSuite
 
 
 class Engine:
@@ -49,7 +50,7 @@ class TestLocalWithFaiss(TestLocalWithoutCompiler):
 
 
 class TestLocalWithEveryStructureInUse(ContractSuite):
-    """Thresholds so low that small tests reach duplicates, lookups, merges, and logs written anew."""
+    """Thresholds so low that small tests reach duplicates, lookups, merges and rewritten logs."""
 
     @pytest.fixture(autouse=True)
     def low_thresholds(self, monkeypatch):
@@ -61,7 +62,7 @@ class TestLocalWithEveryStructureInUse(ContractSuite):
 
 
 class TestLocalWithLookups(ContractSuite):
-    """Every radius through multi-index hashing that can be."""
+    """Multi-index hashing for every radius that allows it."""
 
     @pytest.fixture(autouse=True)
     def always_look_up(self, monkeypatch):

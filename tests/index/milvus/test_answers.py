@@ -1,10 +1,9 @@
-"""What Milvus itself does not promise: whole answers beyond its window, ties in order, exact filters."""
+"""What Milvus itself does not promise: complete answers beyond its window, ties in order, exact filters."""
 
 import time
 
 import numpy as np
 import pytest
-from contract_suite import METAS, WHERES, Oracle, as_pairs, assert_same, random_codes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,6 +11,8 @@ from pts3h.codes import hamming
 from pts3h.index.filters import And, Compare, Not, OneOf, Or, matches
 from pts3h.index.milvus import index as engine
 from pts3h.index.milvus.expressions import literal
+
+from ..contract_suite import METAS, WHERES, Oracle, as_pairs, assert_same, random_codes
 
 pytestmark = pytest.mark.milvus
 
@@ -41,7 +42,7 @@ HOSTILE = [
 
 
 def flush(index):
-    """Seal what was written into segments of its own, as a server does by itself with large ones."""
+    """Seal what was written into segments, as a server does by itself when they are large."""
     index._collection._call("flush", index._collection._name)
 
 
@@ -117,7 +118,7 @@ def test_ivf_with_few_probes_finds_a_part(milvus):
             time.sleep(0.1)
         call("release_collection", name)  # opening loads it again, now with its clusters
     oracle = hamming(codes[:20], codes)
-    with milvus.open(address) as index:  # the collection says that there are clusters; all are looked into
+    with milvus.open(address) as index:  # the collection says that there are clusters; all are searched
         hits = index.search(codes[:20], 50)
         assert [one.distances for one in hits] == np.sort(oracle, 1)[:, :50].tolist()
     with milvus.open(address, nprobe=1) as index:

@@ -1,4 +1,4 @@
-"""Damaged files, full disks, folders without permission, and the ways the log and the cache can part."""
+"""Damaged files, full disks, folders without permission, and logs and caches that disagree."""
 
 import json
 import os
@@ -103,7 +103,7 @@ def test_a_database_put_back_from_a_backup_does_not_trust_the_later_cache(folder
         assert_whole(index)
 
 
-def test_a_log_written_anew_is_noticed_by_readers_and_old_caches(folder, monkeypatch):
+def test_a_rewritten_log_is_noticed_by_readers_and_old_caches(folder, monkeypatch):
     monkeypatch.setattr(local_engine, "GARBAGE", 10)
     old = (folder / cache.FILE).read_bytes()
     with open_index(folder) as reader, open_index(folder) as writer:
@@ -153,7 +153,7 @@ def test_small_adds_leave_few_records(tmp_path):
 
 def test_a_database_that_is_not_one_is_refused(folder):
     (folder / store.FILE).write_bytes(b"this is not a database, whatever its name says" * 100)
-    with pytest.raises(UserError, match=r"damaged; put it back from a backup, or remove .* and index again"):
+    with pytest.raises(UserError, match=r"damaged; restore it from a backup, or remove .* and index again"):
         open_index(folder)
 
 
@@ -227,7 +227,7 @@ def test_read_only_reads_and_follows_but_does_not_write(folder):
         writer.add([N], codes_of(1, seed=5))
         assert reader.count == N + 1
         for write in (lambda: reader.add([1], codes_of(1)), lambda: reader.remove([1])):
-            with pytest.raises(UserError, match="reading only"):
+            with pytest.raises(UserError, match="was opened read-only; open it without read_only"):
                 write()
 
 
@@ -237,7 +237,7 @@ def run_python(code, *arguments, **options):
 
 
 def test_a_folder_without_permission_to_write(folder):
-    """Permissions do not bind root, so where the tests run as root a child becomes somebody else first."""
+    """Permissions do not bind root, so if the tests run as root, a child becomes another user first."""
     with tempfile.TemporaryDirectory() as place:
         copy = Path(place) / "index"
         shutil.copytree(folder, copy)
@@ -247,7 +247,8 @@ def test_a_folder_without_permission_to_write(folder):
             import os, sys, numpy as np
             from pts3h import kernel
             from pts3h.errors import UserError
-            from pts3h.index import local, open_index
+            from pts3h.index import open_index
+            from pts3h.index.local import index  # while this user may still read it
             kernel.compiled()
             if os.getuid() == 0:
                 os.setgroups([])
@@ -273,7 +274,7 @@ def test_a_folder_without_permission_to_write(folder):
 
 
 def test_no_space_left(folder):
-    """A limit on file size stands in for a full disk: the failed add is refused, all before it is there."""
+    """A limit on file size stands in for a full disk: the add that fails is refused, all else stays."""
     code = """
         import resource, signal, sys
         import numpy as np

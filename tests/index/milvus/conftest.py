@@ -1,13 +1,14 @@
-"""What several test files of the index share."""
+"""A Milvus server for the tests of this folder."""
 
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
-from milvus_server import TOKEN, running_server
 
 from pts3h.index import Index, open_index
+
+from .server import TOKEN, running_server
 
 
 @dataclass

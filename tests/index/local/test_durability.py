@@ -1,4 +1,4 @@
-"""kill -9 at random moments: what was acknowledged is there, and nothing is half there."""
+"""kill -9 at random moments: what was acknowledged is stored, and nothing is half stored."""
 
 import random
 import signal
@@ -12,12 +12,13 @@ import pytest
 
 from pts3h.index import open_index
 
-# Says what it is about to do, does it, says that it is done. Low thresholds make it join records, write the
-# log anew and save the cache all the time.
+# Says what it is about to do, does it, and says that it is done. Low thresholds make it merge records,
+# rewrite the log and save the cache all the time.
 WRITER = textwrap.dedent("""
     import random, sys
     import numpy as np
-    from pts3h.index import local, open_index, snapshot, store
+    from pts3h.index import open_index
+    from pts3h.index.local import index as local, snapshot, store
 
     folder, seed, version = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     local.RECENT, snapshot.RECENT, local.GARBAGE, store.RECORD = 8, 8, 200, 64
@@ -68,7 +69,7 @@ def after(state, line):
 
 
 def run_and_kill(folder, seed, version, seconds):
-    """Lines a writer said until it was killed so many seconds after it was ready."""
+    """The lines a writer printed before it was killed, this many seconds after it was ready."""
     command = [sys.executable, "-c", WRITER, str(folder), str(seed), str(version)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as writer:
         first = writer.stdout.readline()

@@ -28,11 +28,11 @@ class Proxy:
         self._start(self._accept)
 
     def stall(self) -> None:
-        """Keep connections open and pass nothing on."""
+        """Keep connections open, but pass nothing on."""
         self._flowing.clear()
 
     def flow(self) -> None:
-        """Pass on again what waited."""
+        """Pass on what has waited, and go on."""
         self._flowing.set()
 
     def hang_up(self) -> None:

@@ -1,14 +1,15 @@
 """Readers in threads and in other processes while one writer adds and removes.
 
-The writer moves a window over the whole numbers: item n has a code made from n, items come at the front and
-go at the back, a batch at a time. At any moment an index holds whole batches, so an answer can be checked on
-its own: the items found must be one window, with right codes, and windows never go back.
+The writer moves a window over the whole numbers: item n has a code made from n, items are added at the front
+and removed at the back, a batch at a time. At any moment an index holds whole batches, so an answer can be
+checked on its own: the items found must be one window with the right codes, and windows never go back.
 """
 
 import subprocess
 import sys
 import textwrap
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -40,7 +41,7 @@ def check_answer(hits, query, front):
 
 
 def read(index, stop, at_least=0):
-    """Ask until told to stop, at least so often."""
+    """Search until told to stop, at least ``at_least`` times."""
     rng = np.random.default_rng()
     front = asked = 0
     while not stop() or asked < at_least:
@@ -58,7 +59,7 @@ READER = textwrap.dedent("""
     sys.path.insert(0, sys.argv[2])
     import select
     from pts3h.index import open_index
-    from test_concurrency import read
+    from tests.index.local.test_concurrency import read
 
     with open_index(sys.argv[1]) as index:
         print("reading", flush=True)
@@ -71,7 +72,7 @@ def test_threads_and_processes_read_while_one_writes(tmp_path):
     folder = tmp_path / "index"
     with open_index(folder, 64) as index:
         index.add(range(BATCH), codes_of(range(BATCH)))
-        command = [sys.executable, "-c", READER, str(folder), str(__file__).rpartition("/")[0]]
+        command = [sys.executable, "-c", READER, str(folder), str(Path(__file__).parents[3])]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
         processes = [subprocess.Popen(command, **pipes) for _ in range(2)]
         for process in processes:
