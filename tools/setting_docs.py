@@ -1,10 +1,11 @@
-"""The settings as they are written down: name, type, default and docstring of every field, from the source."""
+"""The settings as they are written down: name, type, default and docstring of every field."""
 
 import ast
 import inspect
 import re
 import textwrap
 from dataclasses import dataclass
+from itertools import pairwise
 
 from pts3h.settings import asked
 
@@ -24,7 +25,7 @@ def documented_settings() -> list[Documented]:
     tree = ast.parse(inspect.getsource(asked))
     (settings,) = (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Settings")
     found = []
-    for field, below in zip(settings.body, settings.body[1:], strict=False):
+    for field, below in pairwise(settings.body):
         if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
             is_docstring = isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant)
             if not is_docstring or field.value is None:

@@ -362,7 +362,7 @@ class TestFullDisk:
 class TestCtrlC:
     def test_saves_says_how_to_go_on_and_goes_on(self, here, run, kinds):
         fit = ["fit", "vectors.npy", "--pairs", "positions.csv", "--out", "model", "--steps", "400"]
-        often = "from pts3h.training import loop; loop.CHECKPOINT_SECONDS = 0.01\nimport pts3h.cli.app as a; a.main()"
+        often = "from pts3h.training import loop; loop.CHECKPOINT_SECONDS = 0.01\nimport pts3h.__main__"
         running = subprocess.Popen([sys.executable, "-c", often, *fit], stderr=subprocess.PIPE, text=True)
         while not (here / "model" / "checkpoint.safetensors").exists() and running.poll() is None:
             time.sleep(0.01)

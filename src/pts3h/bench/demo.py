@@ -14,7 +14,7 @@ from ..data.datasets.dataset import Dataset
 from ..errors import UserError
 from ..training.output_folder import claim_folder
 from ..util.files import write_atomic, write_json, write_text
-from ..util.progress import spoken
+from ..util.progress import Progress, spoken
 from .cells import Result, codes_file, read_results
 from .gallery import Picture, Row, gallery_page, gallery_png
 from .matrix import run_matrix
@@ -40,7 +40,7 @@ def run_demo(
     say(f"{data.name}: {len(data.items):,} pictures, {bits} bits, seeds 0 to {seeds - 1}")
     plan = Plan(setup, list(SHOWN_AS), [bits], label_counts, seeds)
     keeper = Cell(BEST, bits, max(label_counts), 0)
-    shown = None if sys.stderr.isatty() else "lines"
+    shown: Progress = None if sys.stderr.isatty() else "lines"
     if failed := run_matrix(plan, cells, progress=shown, keep_codes=True, models={keeper: out / "model"}):
         raise UserError(f"{failed} of the demo's runs failed, for the reasons above")
     results = sorted(read_results(cells), key=lambda result: plan.cells().index(result["cell"]))
@@ -132,7 +132,8 @@ def write_gallery(
     codes = [np.load(codes_file(out / "cells", found[method]["cell"])) for method in (BASE, BEST)]
 
     def picture_of(item: int) -> Picture:
-        return images.load(np.array([item]), images.typical_side()).pixels[0].transpose(1, 2, 0)
+        pixels: Picture = images.load(np.array([item]), images.typical_side()).pixels[0]
+        return pixels.transpose(1, 2, 0)
 
     def panel(query: int, codes: Codes) -> list[tuple[Picture, bool]]:
         distances = hamming(codes[query], codes[split.database])

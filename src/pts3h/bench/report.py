@@ -32,6 +32,7 @@ th:first-child, td:first-child { text-align: left; position: sticky; left: 0; ba
 img { max-width: 100%; } dt { font-weight: 600; }
 pre { background: #f4f4f4; padding: .6rem; overflow-x: auto; }
 """
+SVG = "image/svg+xml"
 NOTE = (
     "Mean and standard deviation over seeds; each seed draws its own split, the same for every method. Ties "
     "in Hamming distance count by expectation. The paper's figures are of a fine-tuned AlexNet (VGG-F for "
@@ -99,7 +100,7 @@ def page(note: dict[str, Any], tables: Sequence[Table], plots: Sequence[Plot]) -
     title = f"pts3h bench: {html.escape(setup['dataset'])}"
     commands = html.escape("\n".join(note["commands"]))
     pictures = "".join(
-        f'<figure><img alt="{html.escape(plot.title)}" src="{as_data(plot.svg, "image/svg+xml")}"></figure>\n'
+        f'<figure><img alt="{html.escape(plot.title)}" src="{as_data(plot.svg, SVG)}"></figure>\n'
         for plot in plots
     )
     return (

@@ -32,9 +32,7 @@ def own_vectors(path: Path, labels_file: str | None) -> Dataset:
         raise UserError(f"say which .npy holds the labels of {path}: --labels labels.npy")
     items, labels = from_array(load_array(path)), check_labels(load_array(Path(labels_file)))
     if len(labels) != len(items) or labels.min() < 0:
-        raise UserError(
-            f"{labels_file} must hold one label for each of the {len(items)} vectors, none unknown"
-        )
+        raise UserError(f"{labels_file} must hold a label for each of the {len(items)} vectors")
     sizes = np.bincount(labels) if labels.ndim == 1 else labels.sum(axis=0)
     queries = max(int(sizes.min()) // 10, 1)
     return Dataset(path.stem, Items(items.content, items.ids, labels), Protocol(queries, queries))

@@ -3,11 +3,10 @@
 import sys
 import warnings
 from importlib import import_module
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
-import click
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from .. import __version__
 from ..errors import UserError
@@ -33,32 +32,30 @@ COMMANDS = {
 class Commands(TyperGroup):
     """The commands by name. A list of them loads none; a command is loaded when it runs or shows its help."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, ctx: Any) -> list[str]:
         """All names."""
         return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: Any, cmd_name: str) -> TyperCommand | None:
         """A stand-in with its line of help."""
-        return click.Command(cmd_name, help=COMMANDS[cmd_name]) if cmd_name in COMMANDS else None
+        return TyperCommand(cmd_name, help=COMMANDS[cmd_name]) if cmd_name in COMMANDS else None
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, TyperCommand | None, list[str]]:
         """The command itself, for running it."""
         name, command, rest = super().resolve_command(ctx, args)
         return name, None if command is None or name is None else load_command(name), rest
 
 
-def load_command(name: str) -> click.Command:
+def load_command(name: str) -> TyperCommand:
     """Import the module of a command and make typer read its function."""
     module = import_module(f".{name}", __package__)
     alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
     alone.command(name, cls=getattr(module, "COMMAND_CLASS", None), epilog=f"Example: {module.EXAMPLE}")(
         getattr(module, name)
     )
-    command: click.Command = typer.main.get_command(alone)
+    command = typer.main.get_command(alone)
     command.name = name
-    return command
+    return cast(TyperCommand, command)
 
 
 app = typer.Typer(

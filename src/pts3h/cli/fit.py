@@ -11,7 +11,7 @@ import pts3h
 from ..data.items import read_items
 from .arguments import ItemsSource, Root
 from .output import AsJson, say
-from .setting_flags import parse_grid, parse_settings, with_settings
+from .setting_flags import parse_grid, with_settings
 
 EXAMPLE = "pts3h fit photos/ --pairs pairs.csv --bits 64 --out model/"
 
@@ -42,10 +42,6 @@ def fit(
             metavar="NAME=V,V,...", help="Values to choose from, such as --grid omega=0.3,0.6; repeatable."
         ),
     ] = None,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="A setting by its name; repeatable."),
-    ] = None,
     root: Root = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the unfinished run in --out.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is in --out.")] = False,
@@ -54,7 +50,7 @@ def fit(
     settings: dict[str, Any] | None = None,
 ) -> None:
     """Learn codes from items and a few known pairs (or labels)."""
-    asked = (settings or {}) | ({"freeze": False} if fine_tune else {}) | parse_settings(set_ or [])
+    asked = (settings or {}) | ({"freeze": False} if fine_tune else {})
     hasher = pts3h.Hasher.from_settings(asked)
     hasher.fit(
         read_items(items, root=root),

@@ -5,6 +5,7 @@ import inspect
 import json
 from collections.abc import Callable
 from dataclasses import fields
+from itertools import pairwise
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 import typer
@@ -29,7 +30,7 @@ def setting_help() -> dict[str, str]:
     tree = ast.parse(inspect.getsource(asked))
     (body,) = (node.body for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Settings")
     found = {}
-    for field, below in zip(body, body[1:], strict=False):
+    for field, below in pairwise(body):
         if (
             isinstance(field, ast.AnnAssign)
             and isinstance(field.target, ast.Name)
@@ -56,7 +57,7 @@ def with_settings(command: Callable[..., None]) -> Callable[..., None]:
         option = typer.Option(
             *names, help=texts[field.name], rich_help_panel=panel_of.get(field.name), show_default=False
         )
-        annotation = Annotated[kind | None, option]
+        annotation = Annotated[Optional[kind], option]  # type: ignore[valid-type]
         parameters.append(
             inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
         )
@@ -71,6 +72,12 @@ def with_settings(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
+def flag(kind: type, option: Any) -> Any:
+    """The annotation of a flag that may be left out."""
+    annotations: Any = Annotated
+    return annotations[kind | None, option]
+
+
 def panels() -> dict[str, str]:
     """Which part of the help a setting is in."""
     names = [field.name for field in fields(Settings)]
@@ -81,12 +88,12 @@ def panels() -> dict[str, str]:
     }
 
 
-def plain_kind(annotation: Any) -> type:
+def plain_kind(annotation: Any) -> type[Any]:
     """The type of a flag: rows of a user's own are given by name, choices as text."""
     if get_origin(annotation) is Literal:
         return str
-    kinds = [kind for kind in get_args(annotation) or (annotation,) if kind in (bool, int, float, str)]
-    return kinds[0]
+    kinds = get_args(annotation) or (annotation,)
+    return next(kind for kind in (bool, int, float, str) if kind in kinds)
 
 
 def parse_settings(pairs: list[str]) -> dict[str, Any]:

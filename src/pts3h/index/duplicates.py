@@ -52,7 +52,7 @@ def duplicate_groups(index: Index, radius: int = 2, *, progress: bool | None = N
     check_radius(radius, index.bits)
     links = Links()
     asked: set[bytes] = set()  # codes with neighbours; all items with such a code are linked already
-    with bar("Looking for near duplicates", index.count, unit="items", show=progress) as advance:
+    with bar("Looking for near duplicates", index.count, unit="items", progress=progress) as advance:
         for ids, codes in index.scan(SCAN):
             new = [row for row, code in enumerate(codes) if code.tobytes() not in asked]
             distinct = np.unique(codes[new], axis=0) if new else codes[:0]

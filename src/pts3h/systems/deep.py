@@ -44,7 +44,7 @@ class DeepSystem(System):
         return resolve(self.settings(task), task.training, shared=idle)
 
     def fit(self, task: Task) -> Encoder:
-        """Train the network; one that was stopped in the task's folder goes on, one that is there is taken."""
+        """Train the network, or go on with what is in the task's folder."""
         from .training import train_or_load
 
         model = train_or_load(self.name, load(self.objective), self.used(task), task)
