@@ -57,9 +57,10 @@ def with_settings(command: Callable[..., None]) -> Callable[..., None]:
         option = typer.Option(
             *names, help=texts[field.name], rich_help_panel=panel_of.get(field.name), show_default=False
         )
-        annotation = Annotated[Optional[kind], option]  # type: ignore[valid-type]
         parameters.append(
-            inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+            inspect.Parameter(
+                field.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=flag(kind, option)
+            )
         )
 
     def run(**given: Any) -> None:
