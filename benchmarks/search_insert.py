@@ -67,7 +67,7 @@ def main() -> None:
     times = race(
         {
             "pts3h local index, durable": lambda: local(ids, codes, batch),
-            "SQLite, a row an item, durable": lambda: sqlite_rows(ids, codes, batch),
+            "SQLite, a row per item, durable": lambda: sqlite_rows(ids, codes, batch),
             "faiss, saved once at the end": lambda: faiss_memory(ids, codes, batch),
         }
     )

@@ -35,7 +35,7 @@ LOCAL = """
     index.within(queries, 2)
     del queries
     print(f"open {1e3 * opened:8.1f} ms, first answer after {1e3 * searched:8.1f} ms, "
-          f"memory {memory / n:5.1f} bytes an item, {(resident() - before) / n:5.1f} with radius tables")
+          f"memory {memory / n:5.1f} bytes per item, {(resident() - before) / n:5.1f} with radius tables")
 """
 FAISS = """
     import time, sys, faiss
@@ -44,7 +44,7 @@ FAISS = """
     before, start = resident(), time.perf_counter()
     index = faiss.read_index_binary(sys.argv[1])
     opened = time.perf_counter() - start
-    print(f"open {1e3 * opened:8.1f} ms, memory {(resident() - before) / index.ntotal:5.1f} bytes an item")
+    print(f"open {1e3 * opened:8.1f} ms, memory {(resident() - before) / index.ntotal:5.1f} bytes per item")
 """
 
 
@@ -75,7 +75,7 @@ def main() -> None:
         faiss.write_index_binary(plain, str(file))
         size = sum(path.stat().st_size for path in folder.iterdir())
         print(f"{n:,} x 64 bits, {'text' if arguments.text else 'integer'} ids")
-        print(f"  pts3h on disk {size / n:5.1f} bytes an item, faiss {file.stat().st_size / n:5.1f}")
+        print(f"  pts3h on disk {size / n:5.1f} bytes per item, faiss {file.stat().st_size / n:5.1f}")
         for _ in range(3):
             print(f"  pts3h             {run(LOCAL, folder)}")
         (folder / "search.cache").unlink()

@@ -102,7 +102,7 @@ def _search() -> Search:
     if os.environ.get("PTS3H_NO_KERNEL", "") not in ("", "0"):
         why = "PTS3H_NO_KERNEL is set"
     else:
-        why = "the kernel was not compiled: install a C compiler, then pts3h again, to search much quicker"
+        why = "the kernel was not compiled: install a C compiler, then pts3h again, to search much faster"
     return Search(active, why, None, [], 1)
 
 

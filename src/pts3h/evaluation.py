@@ -2,7 +2,7 @@
 
 Ranking is by Hamming distance, which has few levels, so most items are tied. Every figure is by default the
 expectation over random orders within ties; ``order="stable"`` breaks ties by database order, as many
-implementations do, and "optimistic" and "pessimistic" are the bounds. All of it follows from two histograms a
+implementations do, and "optimistic" and "pessimistic" are the bounds. All of it follows from two histograms per
 query: how many items, and how many relevant ones, at each distance.
 """
 
@@ -197,7 +197,7 @@ def ranked_average_precision(ranked: NDArray[np.bool_]) -> Floats:
 
 
 def taken_of_each_group(items: Counts, k: int) -> Counts:
-    """How many of each tie group stand in the first ``k`` ranks."""
+    """How many of each tie group are in the first ``k`` ranks."""
     before = items.cumsum(axis=1) - items
     return np.clip(k - before, 0, items)
 

@@ -111,7 +111,7 @@ def index_items(
 
 
 def batches(count: int) -> Iterator[Positions]:
-    """Positions, so many at a time."""
+    """All positions, a batch at a time."""
     for start in range(0, count, BATCH):
         yield np.arange(start, min(start + BATCH, count))
 

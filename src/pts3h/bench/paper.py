@@ -1,4 +1,4 @@
-"""What the paper reports (arXiv 1902.00643), to stand beside our figures.
+"""What the paper reports (arXiv 1902.00643), to put beside our figures.
 
 AlexNet throughout, but VGG-F for SSDH, BGDH and DSDH; fine-tuned on a GPU, mean of five runs.
 """

@@ -115,7 +115,7 @@ def sensitivity(varied: Sequence[Result]) -> list[Plot]:
 
 
 def by_method(results: Iterable[Result]) -> list[tuple[str, list[Result]]]:
-    """Runs of each method, in the order of the registry, under the name that tables print."""
+    """Runs of each method, in the order of the table, under the name that tables print."""
     found: dict[str, list[Result]] = {}
     for result in results:
         found.setdefault(result["cell"].method, []).append(result)
@@ -130,7 +130,7 @@ def mean(runs: Sequence[Result], figure: str) -> list[float]:
 def grouped(
     summaries: Sequence[Summary], x: Callable[[Summary], float], y: Callable[[Summary], float]
 ) -> list[Line]:
-    """One line a method, in the order of the registry as in every figure, so that colours stay the same."""
+    """One line per method, in the order of the table as in every figure, so that colours stay the same."""
     lines: list[Line] = []
     for system in SYSTEMS:
         if points := sorted((x(s), y(s)) for s in summaries if s.method == system.name):
@@ -149,7 +149,7 @@ def draw(
     logarithmic: bool = False,
     markers: bool = True,
 ) -> Plot:
-    """One figure: the legend stands beside it, the highest line first."""
+    """One figure: the legend is beside it, the highest line first."""
     figure, axes, colours = blank(len(lines))
     for number, (label, across, up) in enumerate(lines):
         turn = number // 10  # ten colours; in each further turn dashes and markers differ

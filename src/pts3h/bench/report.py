@@ -82,7 +82,7 @@ def read_note(folder: Path) -> dict[str, Any]:
 
 
 def summaries_of(results: Sequence[Result], note: dict[str, Any]) -> list[Summary]:
-    """Summaries; the paper's figures stand beside ours only for its whole data sets."""
+    """Summaries; the paper's figures are beside ours only for its whole data sets."""
     setup = note["setup"]
     return summarise(results, setup["dataset"] if setup["images"] is None else "")
 

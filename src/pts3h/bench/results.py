@@ -68,7 +68,7 @@ def title(folder: Path) -> str:
 
 
 def portable(command: str, name: str) -> str:
-    """The command as anybody would type it, wherever cells and pictures were kept."""
+    """The command as a user would type it, wherever cells and pictures were kept."""
     words = shlex.split(command)
     usual = {"--out": f"results/{name}", "-o": f"results/{name}", "--from": "FOLDER"}
     for place, word in enumerate(words[:-1]):

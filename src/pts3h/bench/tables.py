@@ -115,7 +115,7 @@ def time_table(summaries: Sequence[Summary]) -> Table:
     for method in dict.fromkeys(s.method for s in summaries):
         times = (seconds.get((method, bits)) for bits in lengths)
         rows.append([SYSTEMS.find(method).label, *("" if time is None else f"{time:.0f}" for time in times)])
-    return Table("Seconds a run, one core", ["method", *(f"{bits} bits" for bits in lengths)], rows)
+    return Table("Seconds per run, one core", ["method", *(f"{bits} bits" for bits in lengths)], rows)
 
 
 def figure_text(mean: float | None, deviation: float, seeds: int) -> str:
@@ -154,7 +154,7 @@ def to_latex(table: Table) -> str:
 
 
 def to_csv(summaries: Sequence[Summary]) -> str:
-    """One row a method, code length and number of labels, in full precision, for other programs."""
+    """One row per method, code length and number of labels, in full precision, for other programs."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(CSV_HEADER)

@@ -69,7 +69,7 @@ def bench(
         Path | None, typer.Option("--from", help="Where you keep the data set: archive, or lists and images.")
     ] = None,
     labels: Annotated[Path | None, typer.Option(help=".npy of labels, with an .npy of vectors.")] = None,
-    images: Annotated[int | None, typer.Option(help="Use only so many images.")] = None,
+    images: Annotated[int | None, typer.Option(help="Use only this many images.")] = None,
     sensitivity: Annotated[
         bool, typer.Option("--sensitivity", help="Also vary omega, gamma and the share of similar pairs.")
     ] = False,

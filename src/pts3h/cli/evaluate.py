@@ -25,7 +25,7 @@ def evaluate(
     relevant: Annotated[
         Path | None, typer.Option(help="Instead of labels: .npy (queries, database) of booleans.")
     ] = None,
-    map_at: Annotated[int | None, typer.Option(help="Also MAP over the first so many ranks.")] = None,
+    map_at: Annotated[int | None, typer.Option(help="Also MAP over this many first ranks.")] = None,
     order: Annotated[Order, typer.Option(help="How ties are broken.")] = "expected",
     as_json: AsJson = False,
 ) -> None:

@@ -1,4 +1,4 @@
-"""Which items stand in which batch: a labelled stream and an unlabelled one.
+"""Which items are in which batch: a labelled stream and an unlabelled one.
 
 A batch depends on the seed and the step alone, so a resumed run needs no saved position.
 """
@@ -76,7 +76,7 @@ class Batches:
         return max(self._unlabelled.groups or self._labelled.groups, 1)
 
     def at(self, step: int, *, joined: bool = True) -> Batch:
-        """The batch of this step, counted from 0; the unlabelled items stand in it once they ``joined``."""
+        """The batch of this step, counted from 0; the unlabelled items are in it once they ``joined``."""
         labelled = self.known.items_of(self._labelled.at(step))
         known, similar = self.known.block(labelled)
         beside = self.pool[self._unlabelled.at(step)] if joined else self.pool[:0]

@@ -38,7 +38,7 @@ class ImageFiles:
     """Pictures in files, decoded when asked for, several at once.
 
     Args:
-        paths: one file a picture.
+        paths: one file per picture.
     """
 
     def __init__(self, paths: Sequence[Path]) -> None:

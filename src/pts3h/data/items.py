@@ -24,7 +24,7 @@ class Items:
 
     Attributes:
         content: the pictures, or vectors (n, d).
-        ids: one name an item; an item of an array is named by its position.
+        ids: one name per item; an item of an array is named by its position.
         labels: what the source says of classes: (n,) with -1 unknown, or (n, classes) of 0/1; None where it
             is silent.
         classes: names of the classes.
@@ -215,7 +215,7 @@ def from_csv(path: Path, root: Path) -> Items:
 
 
 def from_list_file(path: Path, root: Path) -> Items:
-    """The field's list files: ``<path> <0/1> <0/1> ...``, one flag a class; or paths alone."""
+    """The field's list files: ``<path> <0/1> <0/1> ...``, one flag per class; or paths alone."""
     try:
         lines = [line.split() for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
     except (OSError, UnicodeDecodeError) as error:

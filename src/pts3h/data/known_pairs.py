@@ -227,7 +227,7 @@ def check_labels(labels: ArrayLike) -> Labels:
     labels = np.asarray(labels)
     if labels.ndim not in (1, 2) or labels.dtype.kind not in "iub":
         raise UserError(
-            "labels are whole numbers, (n,) or one 0/1 row an item, -1 where unknown; "
+            "labels are whole numbers, (n,) or one 0/1 row per item, -1 where unknown; "
             f"got {labels.dtype} {labels.shape}"
         )
     labels = labels.astype(np.int64)

@@ -98,7 +98,7 @@ def read_labels(source: Any, items: Items) -> Labels:
     labels = check_labels(source)
     if len(labels) != len(items):
         raise UserError(
-            f"there are {len(labels)} labels for {len(items)} items: give one an item, -1 where unknown"
+            f"there are {len(labels)} labels for {len(items)} items: give one per item, -1 where unknown"
         )
     return labels
 

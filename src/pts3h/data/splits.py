@@ -17,11 +17,11 @@ from .items import Labels
 
 @dataclass(frozen=True)
 class Protocol:
-    """How a data set is split, so many of each class.
+    """How a data set is split, in numbers per class.
 
     Attributes:
-        queries: queries a class.
-        labelled: labelled database items a class.
+        queries: queries per class.
+        labelled: labelled database items per class.
         map_at: how many ranks MAP looks at; None for all.
     """
 
@@ -85,14 +85,14 @@ class Split:
 def draw_split(
     labels: Labels, *, queries: int, labelled: int, seed: int, fixed_queries: Positions | None = None
 ) -> Split:
-    """Draw so many queries and labelled items a class.
+    """Draw queries and labelled items, equally many per class.
 
     A multi-label item can be drawn for any of its classes, but only once.
 
     Args:
         labels: (n,) class numbers, or (n, classes) of 0/1.
-        queries: a class; ignored with ``fixed_queries``.
-        labelled: a class.
+        queries: per class; ignored with ``fixed_queries``.
+        labelled: per class.
         seed: of the draw.
         fixed_queries: positions that are the queries, where the data set says so.
     """

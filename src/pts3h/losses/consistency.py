@@ -36,7 +36,7 @@ def similarity_threshold(teacher_cosine: Tensor, unknown: Tensor, similar_share:
         unknown: (n, n) bool, which pairs count; symmetric.
         similar_share: rho, in [0, 1].
     """
-    # numpy selects from a few thousand numbers several times as quick as torch does
+    # numpy selects from a few thousand numbers several times as fast as torch does
     values = teacher_cosine.detach().cpu().numpy()[unknown.cpu().numpy()]
     pairs = len(values) // 2  # the matrix holds each pair twice
     if pairs == 0:

@@ -21,7 +21,7 @@ class DHN(DPSH):
         self.rounding = rounding
 
     def supervised(self, outputs: Tensor, similar: Tensor, known: Tensor) -> Tensor:
-        """Mean loss of the known pairs, and the rounding of the items that stand in one."""
+        """Mean loss of the known pairs, and the rounding of the items that are in one."""
         in_pair = known.any(dim=1)
         rounding = log_cosh(outputs.abs() - 1).mean(dim=1) @ in_pair.to(outputs.dtype)
         likelihood = super().supervised(outputs, similar, known)

@@ -136,7 +136,7 @@ def untrained(
 
 
 def refuse_existing(folder: Path) -> None:
-    """Never write over somebody's files unasked."""
+    """Never write over a user's files unasked."""
     if folder.is_dir() and any(folder.iterdir()):
         raise UserError(f"{folder} exists and is not empty: choose another folder, or say overwrite")
     if folder.exists() and not folder.is_dir():
@@ -170,7 +170,7 @@ def swap_folders(fresh: Path, folder: Path) -> None:
         old.rename(folder)
         raise
     for other in old.iterdir():
-        if other.name not in (*FILES, CHECKPOINT):  # somebody else's
+        if other.name not in (*FILES, CHECKPOINT):  # not ours
             other.rename(folder / other.name)
     sync_folder(folder.parent)
     shutil.rmtree(old, ignore_errors=True)

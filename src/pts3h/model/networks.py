@@ -36,7 +36,7 @@ def load_backbone(used: Used) -> Backbone:
 
 
 def head_maker(used: Used, inputs: int) -> NetworkMaker:
-    """Makes networks without a backbone, for vectors of so many numbers."""
+    """Makes networks without a backbone, for vectors of ``inputs`` numbers."""
     return lambda: HashNetwork(used.bits, inputs=inputs, hidden=used.hidden, dropout=used.dropout)
 
 

@@ -19,7 +19,7 @@ def class_targets(labels: Labels) -> Tensor:
 
 
 class Classifier(nn.Module):
-    """A linear layer that tells classes, one an item or several.
+    """A linear layer that tells classes, one per item or several.
 
     Args:
         inputs: numbers in an input row.

@@ -30,7 +30,7 @@ class Terms(NamedTuple):
 
 @dataclass(frozen=True)
 class Step:
-    """What an objective may look at: a batch, whose m labelled items stand first, and where training stands.
+    """What an objective may look at: a batch, whose m labelled items come first, and how far training is.
 
     Attributes:
         number: the step, counted from 1.

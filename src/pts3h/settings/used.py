@@ -226,7 +226,7 @@ def complete(chosen: dict[str, Any], settings: Settings, training: TrainingSet, 
 def count_steps(
     chosen: Mapping[str, Any], settings: Settings, training: TrainingSet, *, fine_tunes: bool
 ) -> int:
-    """Optimiser steps: those asked for, those of so many epochs, or what has proved enough."""
+    """Optimiser steps: those asked for, those of the epochs asked for, or what has proved enough."""
     if settings.steps is not None:
         return settings.steps
     if settings.epochs is None and not fine_tunes:

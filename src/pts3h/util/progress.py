@@ -52,7 +52,7 @@ class Lines:
         print(self.line(now - self.started), file=sys.stderr, flush=True)
 
     def line(self, seconds: float) -> str:
-        """What there is to say after so many seconds."""
+        """What there is to say at this point."""
         far = f"{self.description}: {self.done:,} of {self.total:,} {self.unit}".rstrip()
         if self.done >= self.total:
             return f"{far}, done in {spoken(seconds)}"

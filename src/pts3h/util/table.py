@@ -1,7 +1,7 @@
 """Tables of named rows: losses, systems, backbones, data sets, engines. A user's own row is as good as ours.
 
 A row says all there is to say of one thing. What it is made by may be heavy, so a row can name it as
-"package.module:name" and the import waits until somebody asks: listing names stays quick.
+"package.module:name" and the import waits until it is needed: listing names stays quick.
 """
 
 from collections.abc import Callable, Iterable, Iterator
