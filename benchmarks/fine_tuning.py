@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from pts3h.nets.backbones.efficientnet import ConvNorm, EfficientNetLite
+from pts3h.nets.layout import channels_last
 
 BATCH = 64
 
@@ -38,7 +39,7 @@ def make() -> EfficientNetLite:
 def main() -> None:
     plain, ours = (make(), make()), (make(), make())
     for network in ours:
-        network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        channels_last(network)
     for side in (64, 96):
         images = torch.rand(BATCH, 3, side, side)
         sides = {"apart": partial(train_apart, *plain, images), "ours": partial(train_on, *ours, images)}

@@ -4,6 +4,7 @@ python benchmarks/search_bandwidth.py [--n 10000000]    (PTS3H_THREADS=2 for two
 """
 
 import argparse
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 
 from timing import THREADS, race  # isort: skip
@@ -26,8 +27,8 @@ def main() -> None:
     copies = np.array_split(other, threads)
     pool = ThreadPoolExecutor(threads)
 
-    def everywhere(work: object, *arguments: object) -> list[object]:
-        return list(pool.map(work, *arguments))  # type: ignore[arg-type]
+    def everywhere(work: Callable[..., object], *arguments: Iterable[object]) -> list[object]:
+        return list(pool.map(work, *arguments))
 
     # Three plain ways to read all the memory; a copy moves every byte twice. The best one is the bandwidth.
     plain = {

@@ -2,7 +2,7 @@
 
 Ranking is by Hamming distance, which has few levels, so most items are tied. Every figure is by default the
 expectation over random orders within ties; ``order="stable"`` breaks ties by database order, as many
-implementations do, and "optimistic" and "pessimistic" are the bounds. All of it follows from two histograms per
+implementations do, and "optimistic" and "pessimistic" are the bounds. It all follows from two histograms per
 query: how many items, and how many relevant ones, at each distance.
 """
 

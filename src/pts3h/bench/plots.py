@@ -194,8 +194,8 @@ def blank(lines: int) -> tuple["Figure", "Axes", list[Any]]:
     except ImportError as error:
         raise UserError("plots need matplotlib: pip install 'pts3h[bench]'") from error
     figure = Figure(figsize=(8.5, max(4.6, 0.24 * lines)), dpi=130)
-    colours = colormaps["tab10"].colors  # type: ignore[attr-defined]
-    return figure, figure.add_subplot(), [colours[number % 10] for number in range(lines)]
+    colours = colormaps["tab10"]
+    return figure, figure.add_subplot(), [colours(number % 10) for number in range(lines)]
 
 
 def saved(figure: "Figure", kind: str) -> bytes:

@@ -68,8 +68,9 @@ def with_settings(command: Callable[..., None]) -> Callable[..., None]:
         typed = {name: given.pop(name) for name in names if name in given}
         command(**given, settings={name: value for name, value in typed.items() if value is not None})
 
-    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    run.__doc__, run.__name__ = command.__doc__, command.__name__
+    described: Any = run
+    described.__signature__ = inspect.Signature(parameters)
+    described.__doc__, described.__name__ = command.__doc__, command.__name__
     return run
 
 

@@ -2,17 +2,16 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from ..errors import UserError
 from .images import Positions
 from .inputs import Inputs
 from .items import Labels
 from .known_pairs import KnownPairs
+from .participants import Participants
 
 
 @dataclass(frozen=True)
-class Problem:
+class Problem(Participants):
     """What a network is trained on.
 
     Attributes:
@@ -24,11 +23,6 @@ class Problem:
     inputs: Inputs
     known: KnownPairs
     pool: Positions
-
-    @property
-    def members(self) -> Positions:
-        """Positions of all items that take part, ascending."""
-        return np.union1d(self.known.labelled, self.pool)
 
     def labels(self, system: str) -> Labels:
         """Labels of all items, -1 where unknown; refused where only pairs are known."""

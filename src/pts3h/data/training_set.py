@@ -9,10 +9,11 @@ from ..errors import UserError
 from .images import Positions
 from .items import Items
 from .known_pairs import KnownPairs
+from .participants import Participants
 
 
 @dataclass(frozen=True)
-class TrainingSet:
+class TrainingSet(Participants):
     """A collection as a system may see it; queries are among the items, but in none of the other parts.
 
     Attributes:
@@ -24,11 +25,6 @@ class TrainingSet:
     items: Items
     known: KnownPairs
     pool: Positions
-
-    @property
-    def members(self) -> Positions:
-        """Positions of all items that take part, ascending."""
-        return np.union1d(self.known.labelled, self.pool)
 
     def without(self, positions: Positions) -> "TrainingSet":
         """The same but for these items, which take no part; who loses all its pairs joins the pool."""

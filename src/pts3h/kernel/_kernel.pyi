@@ -1,34 +1,17 @@
+from collections.abc import Callable
 from typing import Any
 
 _Raw = tuple[bytes, bytes, bytes]
 _Array = Any  # anything with the buffer protocol
 
 def levels() -> list[str]: ...
-def nearest(
-    level: str,
-    bits: int,
-    queries: _Array,
-    columns: _Array,
-    stride: int,
-    begin: int,
-    end: int,
-    k: int,
-    allowed: _Array | None,
-    weights: _Array | None,
-    /,
-) -> _Raw: ...
-def within(
-    level: str,
-    bits: int,
-    queries: _Array,
-    columns: _Array,
-    stride: int,
-    begin: int,
-    end: int,
-    radius: int,
-    allowed: _Array | None,
-    /,
-) -> _Raw: ...
+
+# level, bits, queries, columns, stride, begin, end, k, allowed, weights
+nearest: Callable[[str, int, _Array, _Array, int, int, int, int, _Array | None, _Array | None], _Raw]
+
+# level, bits, queries, columns, stride, begin, end, radius, allowed
+within: Callable[[str, int, _Array, _Array, int, int, int, int, _Array | None], _Raw]
+
 def histograms(
     level: str,
     bits: int,

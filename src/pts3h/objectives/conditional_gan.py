@@ -57,13 +57,13 @@ class ConditionalGAN:
             + F.softplus(self.is_real(fake)).mean()
             + self.classifier.loss(real[: len(targets)], targets)
         )
-        judged.backward()  # type: ignore[no-untyped-call]
+        torch.autograd.backward(judged)
         self.judging.step()
 
         self.generating.zero_grad()
         fake = self._judge(made)
         generated = F.softplus(-self.is_real(fake)).mean() + self.classifier.loss(fake, targets)
-        generated.backward()  # type: ignore[no-untyped-call]
+        torch.autograd.backward(generated)
         self.generating.step()
         return judged.item(), generated.item()
 

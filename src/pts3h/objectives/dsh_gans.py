@@ -3,8 +3,6 @@
 On cached features the conditional GAN makes features; the paper's makes images.
 """
 
-from collections.abc import Sequence
-
 import torch
 from torch import Tensor, nn
 
@@ -13,13 +11,13 @@ from ..data.problem import Problem
 from ..errors import UserError
 from ..losses.quantization import quantization
 from ..settings.used import Used
-from .class_targets import Classifier, class_targets
+from .classifying import Classifying
 from .conditional_gan import ConditionalGAN
-from .objective import Objective, Step, Terms
+from .objective import Step, Terms
 from .triplets import soft_distances, triplet_hinge
 
 
-class DSHGANs(Objective):
+class DSHGANs(Classifying):
     """Triplets and classification, of real items and, as omega ramps up, of made ones against real ones.
 
     The GAN takes its own step (adversarial and classification losses) each time; nothing flows from the hash
@@ -44,18 +42,8 @@ class DSHGANs(Objective):
         eta: float = 0.004,
         margin: float = 1.0,
     ) -> None:
-        self.targets, self.gan = class_targets(labels), gan
-        self.classifier = Classifier(bits, self.targets.shape[1], several=labels.ndim == 2)
-        self.omega, self.eta, self.margin = omega, eta, margin
-
-    @property
-    def needs_unlabelled(self) -> bool:
-        """The discriminator learns from all items."""
-        return self.omega > 0
-
-    def parameters(self) -> Sequence[nn.Parameter]:
-        """The classifier's; the GAN steps by itself."""
-        return list(self.classifier.parameters())
+        super().__init__(labels, bits, omega=omega, eta=eta)
+        self.gan, self.margin = gan, margin  # the GAN steps by itself, and learns from all items
 
     def __call__(self, step: Step) -> Terms:
         """Compute the loss, after a step of the GAN."""

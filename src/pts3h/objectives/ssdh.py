@@ -1,22 +1,20 @@
 """Semi-Supervised Deep Hashing (Zhang and Peng, arXiv 1607.08477): ranking, neighbours and pseudo labels."""
 
-from collections.abc import Sequence
-
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from ..data.items import Labels
 from ..data.problem import Problem
 from ..losses.quantization import quantization
 from ..losses.squared_contrast import squared_contrast
 from ..settings.used import Used
-from .class_targets import Classifier, class_targets
-from .objective import Objective, Step, Terms
+from .classifying import Classifying
+from .objective import Step, Terms
 from .pts3h import unknown_pairs
 from .triplets import soft_distances, triplet_hinge
 
 
-class SSDH(Objective):
+class SSDH(Classifying):
     """Triplets of the labelled items, and contrast along two graphs of the batch.
 
     The graphs are the nearest neighbours among the inputs, and the items of one predicted class; a linear
@@ -43,19 +41,8 @@ class SSDH(Objective):
         margin: float = 1.0,
         graph_margin: float = 2**0.5,
     ) -> None:
-        self.targets = class_targets(labels)
-        self.classifier = Classifier(bits, self.targets.shape[1], several=labels.ndim == 2)
-        self.omega, self.eta, self.neighbours = omega, eta, neighbours
-        self.margin, self.graph_margin = margin, graph_margin
-
-    @property
-    def needs_unlabelled(self) -> bool:
-        """Both graphs are of all items."""
-        return self.omega > 0
-
-    def parameters(self) -> Sequence[nn.Parameter]:
-        """The classifier's."""
-        return list(self.classifier.parameters())
+        super().__init__(labels, bits, omega=omega, eta=eta)
+        self.neighbours, self.margin, self.graph_margin = neighbours, margin, graph_margin
 
     def __call__(self, step: Step) -> Terms:
         """Compute the loss."""
