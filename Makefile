@@ -18,15 +18,16 @@ setup: .venv/ready  ## make .venv with everything the project needs
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	touch $@
 
-lint: setup  ## ruff: style and imports; import-linter: which room knows which
+lint: setup  ## style, which room knows which, length of files, repeated blocks
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
+	$(BIN)/python tools/check_shape.py
 
 types: setup  ## mypy, strict
 	$(BIN)/mypy
 
-test: setup lint types  ## all checks and tests
+test: setup lint types docs  ## all checks and tests
 	$(BIN)/pytest --numprocesses $(shell nproc 2>/dev/null || echo 2)
 
 # mkdocs must not be quiet: --quiet hides the warnings from --strict as well.

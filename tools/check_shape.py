@@ -1,14 +1,15 @@
-"""Blocks of lines that are written twice: python tools/find_repeats.py FOLDER [LINES]
+"""The shape of the code: no file over 350 lines, no block of six lines written twice in the library.
 
-Exits 1 if there are any.
+    python tools/check_shape.py
 
-Blank lines, comments, imports and lone punctuation do not count.
+Blank lines, comments, imports and lone punctuation do not count for blocks.
 """
 
 import re
 import sys
 from pathlib import Path
 
+MOST_LINES, BLOCK = 350, 6
 QUIET = re.compile(r"^(#|//|from |import |[\[\](){},:\"']*$)")
 
 
@@ -35,7 +36,16 @@ def repeats(folder: Path, size: int) -> list[str]:
     return found
 
 
+def long_files(folders: list[Path], most: int) -> list[str]:
+    """Files that hold more than one idea, or one that wants a better shape."""
+    files = sorted(path for folder in folders for path in folder.rglob("*.py"))
+    sizes = {path: len(path.read_text().splitlines()) for path in files}
+    return [f"{path} has {size} lines, {most} at most" for path, size in sizes.items() if size > most]
+
+
 if __name__ == "__main__":
-    again = repeats(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 6)
-    print("\n".join(again) or "no block is written twice")
-    sys.exit(1 if again else 0)
+    project = Path(__file__).parents[1]
+    folders = [project / name for name in ("src", "tests", "benchmarks", "tools")]
+    wrong = long_files(folders, MOST_LINES) + repeats(project / "src", BLOCK)
+    print("\n".join(wrong) or "every file is short, and no block is written twice")
+    sys.exit(1 if wrong else 0)
