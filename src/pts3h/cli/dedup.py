@@ -32,4 +32,4 @@ def dedup(
     for group in groups:
         print("\n".join(map(str, group)) + "\n")
     extra = sum(map(len, groups)) - len(groups)
-    say(f"{len(groups):,} groups; {extra:,} items have a near-duplicate that could stay in their place")
+    say(f"{len(groups):,} groups; keeping one item of each would leave out {extra:,}")
