@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from ..data.images import Positions
 from ..data.inputs import Inputs
 from ..nets.hash_network import HashNetwork
+from ..util.memory import keep_freed_memory
 from ..util.progress import Progress, bar
 
 
@@ -28,6 +29,7 @@ def run(
         mirror: average the outputs of a picture and of its mirror image.
         progress: whether to draw a bar.
     """
+    keep_freed_memory()
     network.eval()
     device = next(network.parameters()).device
     outputs = np.empty((len(positions), network.bits), np.float32)

@@ -24,6 +24,7 @@ from torch.nn.utils.fusion import fuse_conv_bn_eval
 from ..data.images import Images, Positions
 from ..data.views import ImageViews
 from ..util.files import cache_folder, explain_os_errors, locked, write_json
+from ..util.memory import keep_freed_memory
 from ..util.progress import Progress, bar
 from .backbones.backbone import Backbone
 from .layout import channels_last
@@ -54,6 +55,7 @@ class FrozenBackbone:
     """
 
     def __init__(self, backbone: Backbone, *, name: str) -> None:
+        keep_freed_memory()
         self.width = backbone.width
         self.digest = f"{name}-{digest_weights(backbone)}"
         self.net = channels_last(fold_norms(copy.deepcopy(backbone).eval()))

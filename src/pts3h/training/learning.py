@@ -13,6 +13,7 @@ from ..nets.hash_network import HashNetwork
 from ..nets.teacher import Teacher
 from ..objectives.objective import Objective
 from ..settings.used import Used
+from ..util.memory import keep_freed_memory
 from ..util.progress import Progress
 from .loop import Run, Watcher, train
 
@@ -53,6 +54,7 @@ def learn(
         name: for the progress bar.
         progress: whether to show a bar.
     """
+    keep_freed_memory()
     batches = Batches(
         problem.known,
         problem.pool,

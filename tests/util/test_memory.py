@@ -1,0 +1,34 @@
+"""glibc keeps freed memory when it is asked to, and gives it back otherwise."""
+
+import os
+import platform
+import subprocess
+import sys
+
+import pytest
+
+# memory of this process in pages, after a large array came and went
+PROGRAM = """
+import numpy as np
+from pathlib import Path
+from pts3h.util.memory import keep_freed_memory
+
+def resident():
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+kept = keep_freed_memory()
+before = resident()
+array = np.ones(25_000_000)
+del array
+print(kept, resident() - before > 100_000_000)
+"""
+
+
+@pytest.mark.parametrize(("switch", "kept"), [("1", "True True"), ("0", "False False")])
+def test_what_becomes_of_freed_memory(switch, kept):
+    if platform.libc_ver()[0] != "glibc":
+        kept = "False"
+    environment = os.environ | {"PTS3H_KEEP_MEMORY": switch}
+    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip().startswith(kept)
