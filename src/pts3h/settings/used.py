@@ -28,16 +28,19 @@ DEFAULTS: dict[str, Any] = {
     "ramp": 0.3,
     "dropout": 0.1,
 }
-FOR_VECTORS: dict[str, Any] = {
-    "backbone": NO_BACKBONE,
-    "weights": NO_BACKBONE,
-    "freeze": True,
+FOR_NO_FINE_TUNING: dict[str, Any] = {
     "warm_start": False,
     "fixed_norm": False,
     "backbone_rate": 0.0,
+    "mirror": False,
+}
+FOR_VECTORS: dict[str, Any] = {
+    **FOR_NO_FINE_TUNING,
+    "backbone": NO_BACKBONE,
+    "weights": NO_BACKBONE,
+    "freeze": True,
     "hidden": 512,
     "image_size": 0,
-    "mirror": False,
     "views": 0,
     "crop": 1.0,
     "flip": 0.0,
@@ -217,7 +220,7 @@ def complete(chosen: dict[str, Any], settings: Settings, training: TrainingSet, 
     if not joined:
         chosen["unlabelled_per_batch"] = 0
     if not fine_tunes:
-        chosen["code_size"] = chosen["image_size"]
+        chosen |= FOR_NO_FINE_TUNING | {"code_size": chosen["image_size"]}
     chosen["steps"] = count_steps(chosen, settings, training, fine_tunes=fine_tunes)
     chosen.setdefault("alpha", window_alpha(chosen["steps"]))
     return Used(**chosen)
@@ -265,8 +268,6 @@ def neutral(used: Used) -> Used:
     changes: dict[str, Any] = {}
     if used.optimizer == "adamw" and not used.warm_start:
         changes["momentum"] = 0.0
-    if used.takes_pictures and not used.fine_tunes:
-        changes |= {"warm_start": False, "fixed_norm": False, "backbone_rate": 0.0}
     if used.fine_tunes and not used.warm_start:
         changes["views"] = 0
     if not used.hidden:
