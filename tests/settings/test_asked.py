@@ -1,4 +1,4 @@
-"""Settings: defaults by loss and data, ranges, and helpful refusals."""
+"""What a user asks for: kinds, ranges and helpful refusals."""
 
 import json
 
@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 from pts3h import UserError
-from pts3h.settings import LOSS_DEFAULTS, RANGES, Config
+from pts3h.losses.table import LOSSES, Loss
+from pts3h.nets.backbones.table import BackboneRow
+from pts3h.settings.asked import RANGES, Settings, check_names
 
 
 def made(**settings):
-    return Config.from_keywords(settings)
+    return Settings.from_keywords(settings)
 
 
 @pytest.mark.parametrize(
@@ -20,7 +22,9 @@ def made(**settings):
         ({"bits": 12.5}, "bits must be a whole number"),
         ({"bits": True}, "bits must be a whole number"),
         ({"bits": "64"}, "bits must be a whole number"),
-        ({"loss": "triplet"}, "loss must be one of dsh, dpsh, ksh, dhn, hashnet, mihash, got 'triplet'"),
+        ({"loss": "triplet"}, "no loss 'triplet': choose from dsh, dpsh, ksh, dhn, hashnet, mihash"),
+        ({"loss": "dpshh"}, "no loss 'dpshh': did you mean dpsh?"),
+        ({"loss": 3}, "loss must be text or a Loss, got 3"),
         ({"optimizer": "adam"}, "optimizer must be one of auto, sgd, adamw"),
         ({"pseudo": "both"}, "pseudo must be one of"),
         ({"omega": -1}, "omega must be between 0 and"),
@@ -32,6 +36,7 @@ def made(**settings):
         ({"views": True}, "views must be a whole number"),
         ({"freeze": "no"}, "freeze must be true or false, got 'no'"),
         ({"backbone": 3}, "backbone must be text"),
+        ({"backbone": "smal"}, "no backbone 'smal': did you mean small?"),
         ({"labelled_per_batch": 1}, "labelled_per_batch must be between 2"),
         ({"steps": 5, "epochs": 1}, "steps or epochs, not both"),
         ({"omga": 1}, "no setting 'omga': did you mean omega?"),
@@ -45,112 +50,46 @@ def test_refused_in_one_line(settings, match):
 
 
 def test_every_range_is_of_a_setting():
-    assert set(RANGES) <= set(Config().to_json())
+    check_names(RANGES)
 
 
-def test_json_and_back():
-    config = made(bits=48, loss="dpsh", alpha=0.99).resolved(images=True, side=32)
-    assert Config(**json.loads(json.dumps(config.to_json()))) == config
+@pytest.mark.parametrize(("name", "limits"), RANGES.items())
+def test_the_ends_of_every_range_are_in_it(name, limits):
+    kind = int if "int" in str(Settings.__annotations__[name]) else float
+    low, high = map(kind, limits)
+    for value in (low, high):
+        assert getattr(made(**{name: value}), name) == value
+    for value in (low - 1, high + 1):
+        with pytest.raises(UserError, match=f"{name} must be between"):
+            made(**{name: value})
+
+
+def test_what_was_asked_for_and_back():
+    settings = made(bits=48, loss="dpsh", alpha=0.99, mirror=False, omega=0.0)
+    assert settings.asked() == {
+        "bits": 48,
+        "loss": "dpsh",
+        "seed": 0,
+        "omega": 0.0,
+        "alpha": 0.99,
+        "mirror": False,
+    }
+    assert Settings(**json.loads(json.dumps(settings.to_json()))) == settings
+
+
+def test_rows_of_a_users_own_are_stored_by_name():
+    loss = Loss(name="mine", label="Mine", source="nowhere", make="pts3h.losses.dsh:DSH")
+    row = BackboneRow(name="my-net", help="mine", make="pts3h.nets.backbones.small:SmallConv")
+    try:
+        stored = made(loss=loss, backbone=row).to_json()
+        assert (stored["loss"], stored["backbone"]) == ("mine", "my-net")
+        assert LOSSES.find("mine") is loss
+    finally:
+        del LOSSES._rows["mine"]
 
 
 def test_numpy_numbers_are_numbers():
-    config = made(bits=np.int64(24), omega=np.float32(0.5), divide=np.bool_(False))
-    assert json.loads(json.dumps(config.to_json()))["bits"] == 24
-    assert config == Config(bits=24, omega=0.5, divide=False)
-
-
-@pytest.mark.parametrize("loss", LOSS_DEFAULTS)
-@pytest.mark.parametrize("images", [False, True])
-def test_resolved_settings_know_everything_but_the_pairs(loss, images):
-    config = Config(loss=loss).resolved(images=images, side=32)
-    open_ones = {name for name, value in config.to_json().items() if value is None}
-    assert open_ones == {"alpha", "similar_share", "epochs"}
-    assert config.omega == LOSS_DEFAULTS[loss]["omega"]
-    assert config.resolved(images=images, side=500) == config
-
-
-def test_what_the_user_says_stands():
-    said = {
-        "omega": 0.0,
-        "eta": 0.5,
-        "hidden": 0,
-        "noise": 0.0,
-        "freeze": False,
-        "learning_rate": 0.3,
-        "epochs": 2.0,
-    }
-    config = Config(**said).resolved(images=True, side=64)
-    assert {name: getattr(config, name) for name in said} == said and config.steps is None
-
-
-class TestByData:
-    def test_embeddings(self):
-        config = Config().resolved(images=False)
-        assert (config.backbone, config.optimizer, config.steps) == ("none", "sgd", 1000)
-        assert config.noise == 0.2 and config.drop == 0.1
-
-    @pytest.mark.parametrize(
-        ("side", "size"), [(0, 96), (8, 96), (32, 96), (50, 128), (64, 192), (4000, 224)]
-    )
-    def test_frozen_pictures(self, side, size):
-        config = Config().resolved(images=True, side=side)
-        assert (config.backbone, config.freeze, config.image_size) == ("efficientnet-lite0", True, size)
-        assert config.noise == 0 and config.drop == 0 and config.optimizer == "sgd"
-
-    def test_fine_tuning(self):
-        config = Config(freeze=False).resolved(images=True, side=64)
-        assert config.warm_start and config.fixed_norm
-        assert (config.optimizer, config.learning_rate, config.epochs, config.steps) == (
-            "adamw",
-            1e-3,
-            5,
-            None,
-        )
-        head = config.for_frozen_head()
-        assert (head.optimizer, head.steps, head.freeze) == ("sgd", 1000, True)
-
-    @pytest.mark.parametrize("settings", [{"backbone": "small"}, {"weights": "random"}])
-    def test_an_untrained_backbone_is_trained_whole(self, settings):
-        config = Config(**settings).resolved(images=True, side=32)
-        assert not config.freeze and not config.warm_start and not config.fixed_norm
-
-    @pytest.mark.parametrize("backbone", ["alexnet", "vgg16"])
-    def test_nets_with_layers_of_their_own_need_no_hidden_one(self, backbone):
-        assert Config(backbone=backbone).resolved(images=True, side=32).hidden == 0
-
-    @pytest.mark.parametrize(
-        ("backbone", "size"), [("small", 8), ("efficientnet-lite0", 8), ("alexnet", 63), ("vgg16", 32)]
-    )
-    def test_pictures_need_pixels(self, backbone, size):
-        assert Config(backbone=backbone, image_size=size).resolved(images=True, side=32).image_size == size
-        with pytest.raises(UserError, match=f"image_size must be at least {size} for {backbone}"):
-            Config(backbone=backbone, image_size=size - 1).resolved(images=True, side=32)
-
-
-def test_coding_otherwise_than_training_needs_a_fine_tuned_network():
-    for settings in ({"mirror": True}, {"code_size": 128}):
-        assert not Config(freeze=False, **settings).resolved(images=True, side=32).freeze
-        for images in (True, False):
-            with pytest.raises(UserError, match="code_size and mirror are for fine-tuned networks"):
-                Config(**settings).resolved(images=images, side=32)
-    with pytest.raises(UserError, match="code_size must be at least 63 for alexnet, got 40"):
-        Config(freeze=False, backbone="alexnet", code_size=40).resolved(images=True, side=64)
-
-
-def test_ksh_learns_slower_at_fewer_bits():
-    rates = [Config(loss="ksh", bits=bits).resolved(images=False).learning_rate for bits in (8, 12, 48, 256)]
-    assert rates == sorted(rates) and rates[1] < 0.05 and rates[2] == rates[3] == 0.1
-    assert Config(loss="ksh", bits=12, learning_rate=0.2).resolved(images=False).learning_rate == 0.2
-
-
-def test_thousands_of_labelled_items_take_more_steps():
-    """Twice as many where unlabelled ones take part."""
-    numbers = (0, 500, 2_500, 50_000)
-    steps, supervised = (
-        [Config(omega=omega).resolved(images=False, count=60_000, labelled=n).steps for n in numbers]
-        for omega in (None, 0.0)
-    )
-    assert steps == [1000, 1000, 26 * 2_500 // 32, 4000]
-    assert supervised == [1000, 1000, 13 * 2_500 // 32, 4000]
-    assert Config().resolved(images=False, count=100, labelled=100).steps == 300
-    assert Config(steps=7).resolved(images=False, labelled=5_000).steps == 7
+    settings = made(bits=np.int64(24), omega=np.float32(0.5), divide=np.bool_(False))
+    assert json.loads(json.dumps(settings.to_json()))["bits"] == 24
+    assert settings == Settings(bits=24, omega=0.5, divide=False)
+    assert settings.but({"bits": np.int64(12)}) == Settings(bits=12, omega=0.5, divide=False)
