@@ -38,8 +38,16 @@ class TestDamage:
 
     @pytest.mark.parametrize(
         "text",
-        ["", "{", "[]", "{}", '{"format": 1}', '{"format": 1, "settings": {"bats": 1}, "summary": {}}']
-        + ['{"format": 2}', '{"format": 2, "settings": {"bats": 1}}'],
+        [
+            "",
+            "{",
+            "[]",
+            "{}",
+            '{"format": 1}',
+            '{"format": 1, "settings": {"bats": 1}, "summary": {}}',
+            '{"format": 2}',
+            '{"format": 2, "settings": {"bats": 1}}',
+        ],
     )
     def test_a_config_that_is_none(self, folder, text):
         (folder / "config.json").write_text(text)

@@ -44,7 +44,7 @@ def test_what_was_used_is_known_and_nothing_is_open(folder):
     assert model.used.steps == len(model.history)
     assert model.used.alpha == window_alpha(model.used.steps)
     assert model.used.similar_share == pytest.approx(35 / 120, abs=1e-4)
-    assert not model.used.takes_pictures and not model.used.learning_rate == 0
+    assert model.used.learning_rate == 0.01 and not model.used.takes_pictures
 
 
 @pytest.mark.parametrize("folder", GOLDEN, ids=NAMES)
