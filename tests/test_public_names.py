@@ -8,7 +8,25 @@ import pytest
 
 import pts3h
 
-NAMES = ["BrokenImage", "CollapseWarning", "Diverged", "Hasher", "Hits", "Index", "Interrupted", "Model", "Report", "SkippedWarning", "UserError", "evaluate", "hamming", "load_model", "open_index", "pack", "unpack"]
+NAMES = [
+    "BrokenImage",
+    "CollapseWarning",
+    "Diverged",
+    "Hasher",
+    "Hits",
+    "Index",
+    "Interrupted",
+    "Model",
+    "Report",
+    "SkippedWarning",
+    "UserError",
+    "evaluate",
+    "hamming",
+    "load_model",
+    "open_index",
+    "pack",
+    "unpack",
+]
 
 SETTINGS = """
 bits loss seed omega gamma eta consistency alpha similar_share pseudo divide labelled_per_batch

@@ -265,3 +265,9 @@ def test_a_system_of_the_benchmark_uses_what_the_same_hasher_does(kind, name):
     if loss == "mihash":
         sizes = hasher.labelled_per_batch, hasher.unlabelled_per_batch
         assert sizes == ((128, 0) if alone else (96, 96))
+
+
+@pytest.mark.parametrize("changes", [{"omega": 0.0}, {"gamma": 0.0}, {"eta": 0.3}, {"omega": 0.9}])
+def test_a_change_leaves_nothing_that_cannot_act(changes):
+    """As a grid does: the card shows what was used."""
+    assert used(loss="dsh", steps=9).but(changes) == used(loss="dsh", steps=9, **changes)

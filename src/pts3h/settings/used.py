@@ -124,9 +124,9 @@ class Used:
         """Whether the teacher's similarities are cut into pairs."""
         return self.omega > 0 and self.gamma > 0
 
-    def but(self, changes: Mapping[str, Any]) -> Self:
-        """The same but for these."""
-        return replace(self, **changes)
+    def but(self, changes: Mapping[str, Any]) -> "Used":
+        """The same but for these; what cannot act any more is neutral."""
+        return neutral(replace(self, **changes))
 
     def for_frozen_head(self) -> Self:
         """The first stage of fine-tuning: a head on frozen features."""
@@ -273,8 +273,8 @@ def neutral(used: Used) -> Used:
     if not used.hidden:
         changes["dropout"] = 0.0
     if not used.learns_from_unlabelled:
-        changes |= {"lead": 0.0, "ramp": 0.0}
-    return used.but(changes)
+        changes |= {"lead": 0.0, "ramp": 0.0, "unlabelled_per_batch": 0}
+    return replace(used, **changes)
 
 
 def check_size(used: Used, backbone: BackboneRow) -> None:
