@@ -6,12 +6,10 @@ import signal
 
 import numpy as np
 import pytest
-from PIL import Image
 
 import pts3h
 from pts3h import Hasher, UserError, evaluate
 from pts3h.data import inputs
-from pts3h.training.preparation import SkippedWarning
 
 FAST = {"bits": 16, "steps": 120, "hidden": 32, "labelled_per_batch": 16, "unlabelled_per_batch": 32}
 
@@ -134,10 +132,11 @@ def test_validation_chooses_on_held_out_labels_and_retrains_on_all(blobs):
     hasher = Hasher(**FAST).fit(vectors, labels=few(classes), validation=0.2, grid=grid)
     assert len(hasher.trials) == 4
     best = max(hasher.trials, key=lambda trial: trial.score)
-    assert (hasher.config.omega, hasher.config.eta) == (best.settings["omega"], best.settings["eta"])
-    assert hasher.config.eta == 0.004, "an absurd value is not chosen"
-    plain = Hasher(**FAST | best.settings).fit(vectors, labels=few(classes))
-    assert plain.fingerprint == hasher.fingerprint
+    assert (hasher.used.omega, hasher.used.eta) == (best.settings["omega"], best.settings["eta"])
+    assert hasher.used.eta == 0.004, "an absurd value is not chosen"
+    without = {name: value for name, value in FAST.items() if best.settings["omega"] or "unl" not in name}
+    plain = Hasher(**without | best.settings).fit(vectors, labels=few(classes))
+    assert plain.fingerprint == hasher.fingerprint and plain.used == hasher.used
 
 
 def test_validation_with_pairs(blobs):
@@ -146,7 +145,7 @@ def test_validation_with_pairs(blobs):
     ends = np.array([rng.choice(200, 2, replace=False) for _ in range(200)])
     pairs = np.column_stack([ends, classes[ends[:, 0]] == classes[ends[:, 1]]])
     hasher = Hasher(**FAST).fit(vectors, pairs=pairs, validation=0.2, grid={"eta": [0.004, 50.0]})
-    assert hasher.config.eta == 0.004
+    assert hasher.used.eta == 0.004
 
 
 def press_ctrl_c(monkeypatch, call):
@@ -186,65 +185,7 @@ def test_a_resumed_run_keeps_the_settings_that_were_chosen(blobs, tmp_path, monk
     with pytest.raises(UserError, match="--resume"):
         Hasher(**FAST).fit(vectors, **arguments, out=tmp_path)
     resumed = Hasher(**FAST).fit(vectors, **arguments, out=tmp_path, resume=True)
-    assert resumed.config.eta == whole.config.eta and resumed.fingerprint == whole.fingerprint
-
-
-@pytest.fixture(scope="module")
-def pictures():
-    """Bright or dark pictures with noise: (pixels, classes)."""
-    rng = np.random.default_rng(0)
-    classes = np.arange(48) % 3
-    colours = np.array([[200, 60, 60], [60, 200, 60], [60, 60, 200]])
-    noise = rng.integers(-50, 50, (48, 32, 32, 3))
-    return np.clip(colours[classes][:, None, None] + noise, 0, 255).astype(np.uint8), classes
-
-
-IMAGE = {"bits": 12, "steps": 30, "image_size": 32, "labelled_per_batch": 8, "unlabelled_per_batch": 8}
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {},  # frozen efficientnet-lite0
-        {"freeze": False, "learning_rate": 1e-3},  # head first, then the whole network
-        {"backbone": "small", "image_size": 32},  # from nothing
-    ],
-    ids=["frozen", "fine-tuned", "small"],
-)
-def test_pictures(pictures, settings, tmp_path):
-    pixels, classes = pictures
-    if settings.get("freeze") is False:
-        settings = settings | {"steps": 4}
-    hasher = Hasher(**IMAGE | settings).fit(pixels, labels=few(classes, 24), out=tmp_path / "model")
-    codes = hasher.encode(pixels)
-    np.testing.assert_array_equal(Hasher.load(tmp_path / "model").encode(pixels), codes)
-    if settings.get("backbone") != "small":  # which learns nothing in a few steps; a third would be chance
-        assert evaluate(codes[24:], codes[:24], labels=(classes[24:], classes[:24]), bits=12).map > 0.6
-
-
-def test_the_feature_cache_changes_no_code(pictures, tmp_path, monkeypatch):
-    pixels, classes = pictures
-    hasher = Hasher(**IMAGE).fit(pixels, labels=few(classes, 24))
-    cached = hasher.encode(pixels)
-    monkeypatch.setenv("PTS3H_CACHE", str(tmp_path / "empty"))
-    np.testing.assert_array_equal(hasher.encode(pixels), cached)
-
-
-def test_broken_pictures_are_skipped_counted_and_named(pictures, tmp_path):
-    pixels, classes = pictures
-    folder = tmp_path / "photos"
-    for number, (picture, label) in enumerate(zip(pixels, classes, strict=True)):
-        place = folder / "abc"[label]
-        place.mkdir(parents=True, exist_ok=True)
-        Image.fromarray(picture).save(place / f"{number:02}.png")
-    (folder / "a" / "broken.jpg").write_bytes(b"\xff\xd8\xff no picture")
-    with pytest.warns(SkippedWarning, match=r"1 of 49 pictures cannot be read.*broken\.jpg"):
-        hasher = Hasher(**IMAGE).fit(folder, labels="folder")
-    assert list(hasher.skipped) == ["a/broken.jpg"]
-    with pytest.raises(UserError, match=r"1 of 49 .*broken\.jpg"):
-        hasher.encode(folder)
-    outputs, broken = hasher.outputs(folder)
-    assert outputs.shape == (49, 12) and len(broken) == 1
+    assert resumed.used.eta == whole.used.eta and resumed.fingerprint == whole.fingerprint
 
 
 def test_unlabelled_can_be_chosen(blobs):
@@ -280,6 +221,8 @@ def test_supervision_that_cannot_be_meant(blobs, arguments, message):
 
 def test_settings_that_do_not_exist():
     with pytest.raises(UserError, match="did you mean omega"):
+        Hasher.from_settings({"omegas": 1})
+    with pytest.raises(TypeError, match="omegas"):
         Hasher(omegas=1)
     with pytest.raises(UserError, match="bits must be"):
         Hasher(bits=0)
@@ -294,13 +237,13 @@ def test_a_device_that_is_not_there(blobs):
         Hasher(**FAST, device="xla").fit(blobs[0], labels=few(blobs[1]))
 
 
-def test_wrong_items_for_a_model(blobs, pictures):
+def test_wrong_items_for_a_model(blobs):
     vectors, classes = blobs
     hasher = Hasher(**FAST).fit(vectors, labels=few(classes))
     with pytest.raises(UserError, match="vectors of 24 numbers, these have 3"):
         hasher.encode(np.zeros((2, 3)))
     with pytest.raises(UserError, match="these items are pictures"):
-        hasher.encode(pictures[0])
+        hasher.encode(np.zeros((2, 32, 32, 3), np.uint8))
 
 
 def test_the_card_says_what_it_was_trained_on(blobs, tmp_path):

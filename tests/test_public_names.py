@@ -8,7 +8,32 @@ import pytest
 
 import pts3h
 
-NAMES = ["Hasher", "Report", "UserError", "evaluate", "hamming", "open_index", "pack", "unpack"]
+NAMES = [
+    "BrokenImage",
+    "CollapseWarning",
+    "Diverged",
+    "Hasher",
+    "Hits",
+    "Index",
+    "Interrupted",
+    "Model",
+    "Report",
+    "SkippedWarning",
+    "UserError",
+    "evaluate",
+    "hamming",
+    "load_model",
+    "open_index",
+    "pack",
+    "unpack",
+]
+
+SETTINGS = """
+bits loss seed omega gamma eta consistency alpha similar_share pseudo divide labelled_per_batch
+unlabelled_per_batch steps epochs optimizer learning_rate backbone_rate momentum weight_decay warmup lead ramp
+backbone weights freeze warm_start fixed_norm hidden dropout image_size code_size mirror views crop flip
+jitter noise drop device
+"""
 
 
 def test_pinned():
@@ -23,7 +48,15 @@ def test_every_public_name_is_explained():
 
 def test_a_hasher_has_these():
     public = {name for name in vars(pts3h.Hasher) if not name.startswith("_")}
-    assert public == {"bits", "encode", "fingerprint", "fit", "history", "load", "model", "outputs", "save"}
+    methods = "encode fit from_settings load outputs save"
+    properties = "bits fingerprint history model used"
+    assert public == {*methods.split(), *properties.split()}
+    assert {"settings", "skipped", "trials"} <= set(vars(pts3h.Hasher()))
+
+
+def test_a_model_has_these():
+    public = {name for name in dir(pts3h.Model) if not name.startswith("_")}
+    assert public == {"bits", "encode", "fingerprint", "outputs", "parts", "tensors"}
 
 
 @pytest.mark.parametrize(
@@ -34,13 +67,23 @@ def test_a_hasher_has_these():
             "pairs labels unlabelled validation grid out resume overwrite tensorboard progress",
         ),
         ("Hasher.encode", "network progress"),
+        ("Hasher.outputs", "network progress"),
         ("Hasher.save", "overwrite"),
+        ("Hasher.load", "backbone"),
+        ("Model.encode", "network progress"),
+        ("Model.outputs", "network progress"),
     ],
 )
 def test_keywords(function, keywords):
     name, method = function.split(".")
     parameters = inspect.signature(getattr(getattr(pts3h, name), method)).parameters.values()
     assert [p.name for p in parameters if p.kind is p.KEYWORD_ONLY] == keywords.split()
+
+
+def test_settings_are_the_keywords_of_a_hasher():
+    parameters = inspect.signature(pts3h.Hasher).parameters.values()
+    assert all(parameter.kind is parameter.KEYWORD_ONLY for parameter in parameters)
+    assert [parameter.name for parameter in parameters] == SETTINGS.split()
 
 
 def test_unknown_names():

@@ -1,8 +1,5 @@
-"""The loop: what it does each step, that it resumes bit for bit, that it says when training goes wrong."""
+"""The loop: what it does at each step, and that every loss trains by it."""
 
-import json
-import os
-import signal
 from dataclasses import replace
 
 import numpy as np
@@ -10,112 +7,11 @@ import pytest
 import torch
 
 from pts3h.data.batches import Batches
-from pts3h.data.inputs import VectorInputs
-from pts3h.data.known_pairs import LabelPairs
-from pts3h.data.views import VectorViews
-from pts3h.errors import UserError
 from pts3h.losses.ramps import consistency_ramp, learning_rate_factor, teacher_decay
-from pts3h.nets.hash_network import HashNetwork
-from pts3h.nets.teacher import Teacher
-from pts3h.objectives.objective import Objective, Step
-from pts3h.settings import LOSS_DEFAULTS, Config
-from pts3h.training.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
-from pts3h.training.learning import build_objective
-from pts3h.training.loop import (
-    CollapseWarning,
-    Diverged,
-    Interrupted,
-    Run,
-    build_optimizer,
-    step_seed,
-    teacher_alpha,
-    train,
-)
-
-
-def make_run(folder=None, steps=30, **settings):
-    rng = np.random.default_rng(0)
-    labels = np.full(120, -1)
-    labels[:40] = np.arange(40) % 4
-    vectors = rng.normal(size=(120, 16)).astype(np.float32)
-    vectors[:, :4] += 3 * np.eye(4, dtype=np.float32)[np.arange(120) % 4]
-    config = Config(**{"bits": 12, "hidden": 24, "steps": steps, **settings}).resolved(images=False)
-    known = LabelPairs(labels)
-    torch.manual_seed(config.seed)
-    student, network = (HashNetwork(config.bits, inputs=16, hidden=config.hidden, dropout=0.2) for _ in "st")
-    teacher = Teacher(student, network)
-    batches = Batches(known, np.arange(40, 120), labelled=12, unlabelled=20, seed=config.seed)
-    inputs = VectorInputs(vectors, VectorViews(noise=0.2, dropout=0.1))
-    return Run(student, teacher, inputs, batches, build_objective(config, known), config, steps, folder)
-
-
-def weights(run):
-    return {
-        f"{part}.{name}": value.clone()
-        for part, network in (("student", run.student), ("teacher", run.teacher.network))
-        for name, value in network.state_dict().items()
-    }
-
-
-def assert_same(run, other):
-    for name, value in weights(run).items():
-        assert torch.equal(value, weights(other)[name]), name
-
-
-class Watched(Objective):
-    """An objective whose steps are looked at."""
-
-    def __init__(self, objective, look):
-        self.objective, self.look = objective, look
-
-    @property
-    def needs_teacher(self):
-        return self.objective.needs_teacher
-
-    def __call__(self, step):
-        self.look(step)
-        return self.objective(step)
-
-
-def stopped_at(run, number):
-    """A run in which Ctrl-C is pressed in the middle of a step."""
-
-    def look(step):
-        if step.number == number:
-            os.kill(os.getpid(), signal.SIGINT)
-
-    return replace(run, objective=Watched(run.objective, look))
-
-
-@pytest.mark.parametrize("optimizer", ["sgd", "adamw"])
-@pytest.mark.parametrize("stop", [1, 13, 29])
-def test_a_resumed_run_equals_an_uninterrupted_one_bit_for_bit(tmp_path, stop, optimizer):
-    settings = {"optimizer": optimizer, "learning_rate": 0.01}
-    whole = make_run(**settings)
-    history = train(whole)
-
-    with pytest.raises(Interrupted, match=f"after step {stop} of 30.*--resume"):
-        train(stopped_at(make_run(tmp_path, **settings), stop))
-    resumed = make_run(tmp_path, **settings)
-    torch.manual_seed(999)  # whatever else happened in the process must not matter
-    assert train(resumed, resume=True) == history
-    assert_same(whole, resumed)
-
-
-def test_a_resumed_optimiser_lays_out_its_memory_as_the_weights_are(tmp_path):
-    """Whole networks keep their filters channels last; a fused optimiser takes no heed of strides."""
-    net, stored, teacher = (torch.nn.Conv2d(3, 4, 5).to(memory_format=torch.channels_last) for _ in "abc")
-    optimizers = [torch.optim.AdamW(one.parameters(), fused=True) for one in (net, stored)]
-    images, config = torch.rand(2, 3, 9, 9), Config()
-    for step in range(4):
-        if step == 2:
-            save_checkpoint(tmp_path, Checkpoint(step, net, teacher, optimizers[0], config))
-            assert load_checkpoint(tmp_path, stored, teacher, optimizers[1], config) == 2
-        for one, optimizer in zip((net, stored), optimizers, strict=True):
-            optimizer.zero_grad()
-            one(images).square().mean().backward()
-            optimizer.step()
-    assert torch.equal(net.weight, stored.weight)
+from pts3h.losses.table import LOSSES
+from pts3h.objectives.objective import Step
+from pts3h.training.loop import step_seed, train
+from tests.training.runs import Watched, assert_same, make_run, weights
 
 
 def test_the_same_seed_gives_the_same_model_and_another_one_another():
@@ -139,15 +35,15 @@ def test_history_names_every_figure_of_every_step():
     run = make_run(steps=20, ramp=0.5, warmup=0.25)
     history = train(run)
     assert [record["step"] for record in history] == list(range(1, 21))
-    config = run.config
+    used = run.used
     for record in history:
         step = record["step"]
-        assert record["omega"] == pytest.approx(config.omega * consistency_ramp(step, 10))
-        rate = config.learning_rate * learning_rate_factor(step, 20, 5)
+        assert record["omega"] == pytest.approx(used.omega * consistency_ramp(step, 10))
+        rate = used.learning_rate * learning_rate_factor(step, 20, 5)
         assert record["learning_rate"] == pytest.approx(rate)
         assert -4 <= record["threshold"] <= 0
-        unlabelled = record["consistent"] + config.gamma * record["quantized"]
-        total = record["supervised"] + record["omega"] * unlabelled + config.eta * record["quantization"]
+        unlabelled = record["consistent"] + used.gamma * record["quantized"]
+        total = record["supervised"] + record["omega"] * unlabelled + used.eta * record["quantization"]
         assert record["loss"] == pytest.approx(total, rel=1e-5)
 
 
@@ -162,11 +58,11 @@ def test_a_step_is_what_the_algorithm_says():
     student, teacher = again.student.train(), again.teacher.network.train()
     for network in (student, teacher):
         network.trunk[-1].p = 0.0
-    config, velocity = again.config, {}
+    used, velocity = again.used, {}
     mean = {name: value.clone().double() for name, value in teacher.named_parameters()}
     for step in (1, 2):
         batch = again.batches.at(step - 1)
-        view_1, view_2 = again.inputs.two_views(batch.positions, step_seed(config.seed, step, 0))
+        view_1, view_2 = again.inputs.two_views(batch.positions, step_seed(used.seed, step, 0))
         known, similar = torch.from_numpy(batch.known), torch.from_numpy(batch.similar)
         outputs, teacher_outputs = student(view_1), teacher(view_2)
         weight = consistency_ramp(step, 1)
@@ -174,12 +70,12 @@ def test_a_step_is_what_the_algorithm_says():
             Step(step, weight, batch.positions, view_1, outputs, teacher_outputs, known, similar, student)
         )
         gradients = torch.autograd.grad(terms.total, list(student.parameters()))
-        rate = config.learning_rate * learning_rate_factor(step, 2, 0)
-        decay = teacher_decay(step, teacher_alpha(config, 2))
+        rate = used.learning_rate * learning_rate_factor(step, 2, 0)
+        decay = teacher_decay(step, used.alpha)
         with torch.no_grad():
             for (name, weight), gradient in zip(student.named_parameters(), gradients, strict=True):
-                full = gradient + config.weight_decay * weight
-                velocity[name] = full if step == 1 else config.momentum * velocity[name] + full
+                full = gradient + used.weight_decay * weight
+                velocity[name] = full if step == 1 else used.momentum * velocity[name] + full
                 weight -= rate * velocity[name]
                 mean[name] = decay * mean[name] + (1 - decay) * weight.double()
             for name, weight in teacher.named_parameters():
@@ -213,7 +109,7 @@ def test_a_run_that_is_all_lead_is_supervised_training():
                 np.arange(40, 120),
                 labelled=12,
                 unlabelled=0,
-                seed=supervised.config.seed,
+                seed=supervised.used.seed,
             ),
         )
     )
@@ -229,6 +125,8 @@ def test_no_gradient_reaches_the_teacher():
 
 def test_consistency_is_zero_only_where_views_and_weights_are_equal():
     class SameView:
+        worth_preparing = False
+
         def __init__(self, inputs):
             self.inputs = inputs
 
@@ -246,70 +144,21 @@ def test_consistency_is_zero_only_where_views_and_weights_are_equal():
     assert train(different)[0]["consistent"] > 1e-3
 
 
-def test_the_hash_layer_learns_ten_times_faster_than_the_backbone():
-    from pts3h.nets.backbones.small import SmallConv
-
-    network = HashNetwork(8, inputs=256, hidden=0, dropout=0.0, backbone=SmallConv())
-    optimizer = build_optimizer(network, Config(learning_rate=0.01).resolved(images=True))
-    backbone, head = optimizer.param_groups
-    assert head["lr"] == 0.01 and backbone["lr"] == pytest.approx(0.001)
-    assert {id(w) for w in backbone["params"]} == {id(w) for w in network.backbone.parameters()}
-    assert {id(w) for w in head["params"]} == {id(w) for w in network.hash.parameters()}
-
-
-def test_divergence_stops_with_advice():
-    run = make_run(hidden=0, learning_rate=900.0, steps=60, omega=0.0)
-    with pytest.raises(Diverged, match="lower learning_rate"):
-        train(run)
-
-
-def test_collapse_to_zero_warns():
-    run = make_run(steps=50, loss="dpsh", learning_rate=0.01, warmup=0.0)
-    with torch.no_grad():
-        run.student.hash.weight.zero_()
-    run.student.hash.requires_grad_(False)
-    with pytest.warns(CollapseWarning, match="outputs shrank"):
-        train(run)
-
-
-def test_equal_codes_warn():
-    run = make_run(steps=50, warmup=0.0)
-    with torch.no_grad():
-        run.student.hash.weight.zero_()
-        run.student.hash.bias.fill_(1.0)
-    run.student.hash.requires_grad_(False)
-    with pytest.warns(CollapseWarning, match="100% of the codes are the same"):
-        train(run)
-
-
-def test_resuming_with_other_settings_is_refused(tmp_path):
-    run = make_run(tmp_path)
-    with pytest.raises(Interrupted):
-        train(stopped_at(run, 3))
-    with pytest.raises(UserError, match=r"other settings \(gamma\)"):
-        train(make_run(tmp_path, gamma=0.123), resume=True)
-
-
-def test_a_corrupt_checkpoint_is_refused(tmp_path):
-    run = make_run(tmp_path)
-    (tmp_path / "checkpoint.safetensors").write_bytes(b"not a checkpoint")
-    optimizer = build_optimizer(run.student, run.config)
-    with pytest.raises(UserError, match="--overwrite"):
-        load_checkpoint(tmp_path, run.student, run.teacher.network, optimizer, run.config)
-
-
-def test_history_file_holds_one_record_a_step(tmp_path):
-    run = make_run(tmp_path)
-    with pytest.raises(Interrupted):
-        train(stopped_at(run, 7))
-    records = [json.loads(line) for line in (tmp_path / "history.jsonl").read_text().splitlines()]
-    assert [record["step"] for record in records] == list(range(1, 8))
-
-
-@pytest.mark.parametrize("loss", LOSS_DEFAULTS)
+@pytest.mark.parametrize("loss", LOSSES.names())
 @pytest.mark.parametrize("bits", [12, 32, 128])
 def test_defaults_train_every_loss_at_every_length(loss, bits):
     """No divergence, no collapse (warnings are errors), and the supervised loss falls."""
     history = train(make_run(loss=loss, bits=bits, steps=150, hidden=64))
     losses = [record["supervised"] for record in history]
     assert np.mean(losses[-10:]) < 0.7 * np.mean(losses[:10])
+
+
+@pytest.mark.parametrize("settings", [{"epochs": 2.5, "unlabelled_per_batch": 20}, {"steps": 4}])
+def test_there_are_as_many_steps_as_the_settings_say(settings):
+    run = make_run(**{"steps": None} | settings)
+    assert len(train(run)) == run.used.steps == (4 if "steps" in settings else 10)
+
+
+def test_each_step_is_watched():
+    seen = []
+    assert train(replace(make_run(steps=5), watch=seen.append)) == seen

@@ -1,60 +1,26 @@
-"""From what a user gives to what a network is trained on."""
+"""From a training set to what a network is trained on."""
 
 import numpy as np
 import pytest
-from safetensors.torch import save_file
 
-from pts3h import UserError
+from pts3h import SkippedWarning, UserError
 from pts3h.data.images import ImageFiles
-from pts3h.data.items import Items, read_items
-from pts3h.data.known_pairs import LabelPairs, PairList
-from pts3h.nets.backbones.small import SmallConv
-from pts3h.settings import Config
+from pts3h.data.items import read_items
+from pts3h.data.known_pairs import PairList
+from pts3h.data.training_set import TrainingSet
+from pts3h.model.networks import load_backbone
 from pts3h.training.preparation import (
-    SkippedWarning,
+    compute_features,
     find_broken,
-    load_backbone,
-    read_supervision,
-    unlabelled_pool,
+    picture_problem,
+    vector_problem,
     without_broken,
 )
-from tests.pictures import write_pictures
+from tests.pictures import pictures, write_pictures
+from tests.settings.situations import COLD, used
 
-KNOWN = PairList(8, [[0, 1, 1], [1, 2, 0], [4, 5, 1]])
-NONE = np.empty(0, np.int64)
-
-
-class TestSupervision:
-    items = read_items(np.eye(4))
-
-    def test_pairs_labels_or_the_items_own(self):
-        assert isinstance(read_supervision(self.items, [[0, 1, 1], [1, 2, 0]], None), PairList)
-        assert isinstance(read_supervision(self.items, None, [0, 0, 1, -1]), LabelPairs)
-        own = Items(self.items.content, self.items.ids, np.array([0, 1, 1, -1]))
-        assert read_supervision(own, None, None).labelled.tolist() == [0, 1, 2]
-        assert read_supervision(own, None, [0, -1, 0, 1]).labelled.tolist() == [0, 2, 3]
-
-    def test_refused(self):
-        with pytest.raises(UserError, match="nothing is known of any pair"):
-            read_supervision(self.items, None, None)
-        with pytest.raises(UserError, match="pairs or labels, not both"):
-            read_supervision(self.items, [[0, 1, 1]], [0, 1, 0, 1])
-
-
-class TestPool:
-    def test_all_that_are_in_no_known_pair(self):
-        assert unlabelled_pool(8, KNOWN, None, NONE).tolist() == [3, 6, 7]
-        assert unlabelled_pool(8, KNOWN, None, np.array([6])).tolist() == [3, 7]
-
-    def test_chosen_ones(self):
-        pool = unlabelled_pool(8, KNOWN, [7, 0, 3, 7], NONE)
-        assert pool.tolist() == [3, 7] and pool.dtype == np.int64
-        assert unlabelled_pool(8, KNOWN, [], NONE).dtype == np.int64
-
-    @pytest.mark.parametrize("chosen", [[8], [-1], [0.5], np.ones(8, bool)])
-    def test_refused(self, chosen):
-        with pytest.raises(UserError, match="unlabelled"):
-            unlabelled_pool(8, KNOWN, chosen, NONE)
+KNOWN = PairList(10, [[0, 1, 1], [1, 2, 0], [4, 5, 1], [0, 6, 0]])
+TRAINING = TrainingSet(read_items(np.eye(10)), KNOWN, np.array([3, 7, 9]))  # item 8 is a query
 
 
 class TestBroken:
@@ -65,25 +31,46 @@ class TestBroken:
         broken = find_broken(ImageFiles(sorted(tmp_path.iterdir())), 16)
         assert list(broken) == [3, 66] and "66.png" in broken[66]
 
-    def test_their_pairs_are_forgotten_and_it_is_said(self):
-        reasons = {position: f"{position}.png: cut" for position in (7, 0, 3, 6)}
+    def test_they_leave_pairs_and_pool_and_it_is_said(self):
+        reasons = {position: f"{position}.png: cut" for position in (9, 0, 3, 7)}
         with pytest.warns(
-            SkippedWarning, match=r"4 of 8 pictures .*: 0\.png: cut; 3\.png: cut; 6\.png: cut; \.\.\."
+            SkippedWarning, match=r"4 of 10 pictures .*: 0\.png: cut; 3\.png: cut; 7\.png: cut; \.\.\."
         ):
-            known = without_broken(KNOWN, reasons, 8)
-        assert known.pairs.tolist() == [[1, 2], [4, 5]]
+            left = without_broken(TRAINING, reasons)
+        assert left.known.pairs.tolist() == [[1, 2], [4, 5]]
+        assert left.pool.tolist() == [6], "it lost its only pair; the query stays out"
+        assert left.items is TRAINING.items
 
     def test_none_is_no_news(self):
-        assert without_broken(KNOWN, {}, 8) is KNOWN
+        assert without_broken(TRAINING, {}) is TRAINING
 
     def test_all_of_them(self):
-        with pytest.raises(UserError, match="none of the 8 pictures"):
-            without_broken(KNOWN, dict.fromkeys(range(8), "cut"), 8)
+        with pytest.raises(UserError, match="none of the 10 pictures"):
+            without_broken(TRAINING, dict.fromkeys(range(10), "cut"))
 
 
-def test_weights_that_do_not_cover_the_network_are_said(tmp_path):
-    weights = {name: value for name, value in SmallConv().state_dict().items() if "stages.0" not in name}
-    save_file(weights, tmp_path / "part.safetensors")
-    config = Config(backbone="small", weights=str(tmp_path / "part.safetensors"))
-    with pytest.warns(UserWarning, match=r"does not cover 1 tensors of small.*stages\.0\.weight"):
-        load_backbone(config)
+class TestProblems:
+    def test_vectors_have_the_mean_of_those_that_take_part(self):
+        array = np.random.default_rng(0).normal(size=(10, 4)).astype(np.float32)
+        problem = vector_problem(TRAINING, array, used(noise=0.5, drop=0.3))
+        center, spread = problem.inputs.standard
+        members = [0, 1, 2, 3, 4, 5, 6, 7, 9]
+        np.testing.assert_allclose(center, array[members].mean(axis=0), atol=1e-6)
+        np.testing.assert_allclose(spread, array[members].std(axis=0), atol=1e-6)
+        assert (problem.inputs.views.noise, problem.inputs.views.dropout) == (0.5, 0.3)
+        assert problem.known is TRAINING.known and problem.pool is TRAINING.pool
+
+    def test_pictures(self):
+        training = TrainingSet(read_items(pictures(10)[0]), TRAINING.known, TRAINING.pool)
+        asked = {"image_size": 16, "crop": 0.7, "flip": 0.1, "jitter": 0.4}
+        problem = picture_problem(training, training.items.images, used(training, **COLD, **asked))
+        views = problem.inputs.views
+        assert problem.inputs.clean(np.arange(2)).shape == (2, 3, 16, 16)
+        assert (views.scale, views.flip, views.jitter) == (0.7, 0.1, 0.4)
+
+    def test_features_of_pictures_and_their_copies(self):
+        training = TrainingSet(read_items(pictures(10)[0]), TRAINING.known, TRAINING.pool)
+        asked = used(training, backbone="small", freeze=True, image_size=16, views=2)
+        features = compute_features(training.items.images, load_backbone(asked), asked, False)
+        assert features.array.shape == (10, 3, 256) and not features.broken
+        assert np.ptp(np.asarray(features.array), axis=1).max() > 0

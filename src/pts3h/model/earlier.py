@@ -6,16 +6,17 @@ from typing import Any
 from ..settings.used import FOR_VECTORS, NO_BACKBONE, window_alpha
 
 
-def from_format_1(stored: Mapping[str, Any], summary: Mapping[str, Any]) -> dict[str, Any]:
+def from_format_1(stored: Mapping[str, Any], summary: Mapping[str, Any], steps: int) -> dict[str, Any]:
     """Settings in which something was left open (None), filled in as training did then.
 
     Args:
         stored: the settings as they were written.
         summary: what the model was trained on.
+        steps: how many there were, for a run that was given in epochs.
     """
     settings = {name: value for name, value in stored.items() if name != "epochs"}
     if settings["steps"] is None:
-        settings["steps"] = 0  # given in epochs, and not kept; encoding does not need it
+        settings["steps"] = steps
     if settings["alpha"] is None:
         settings["alpha"] = window_alpha(settings["steps"])
     if settings["similar_share"] is None:

@@ -83,9 +83,9 @@ def load_model(folder: Path | str, *, backbone: BackboneRow | None = None) -> Mo
         find_backbone(backbone)
     try:
         description = json.loads((folder / "config.json").read_text())
-        used = read_settings(description, folder)
-        tensors = load_file(folder / WEIGHTS)
         history = read_history(folder / "history.jsonl")
+        used = read_settings(description, folder, len(history))
+        tensors = load_file(folder / WEIGHTS)
         width, summary = int(description["width"]), dict(description["summary"])
         fingerprint, frozen = description["fingerprint"], bool(description["frozen_backbone"])
     except UserError:
@@ -93,7 +93,7 @@ def load_model(folder: Path | str, *, backbone: BackboneRow | None = None) -> Mo
     except (SafetensorError, OSError, ValueError, KeyError, TypeError) as error:
         raise UserError(f"{folder} cannot be read as a model: {error}") from error
     model = untrained(used, width, summary, history, frozen=frozen)
-    model.asked = description.get("asked", {"bits": used.bits, "seed": used.seed})
+    model.asked = description.get("asked", {"bits": used.bits, "loss": used.loss, "seed": used.seed})
     for part, network in model.parts().items():
         own = {n.removeprefix(f"{part}."): t for n, t in tensors.items() if n.startswith(f"{part}.")}
         try:
@@ -105,12 +105,12 @@ def load_model(folder: Path | str, *, backbone: BackboneRow | None = None) -> Mo
     return model
 
 
-def read_settings(description: dict[str, Any], folder: Path) -> Used:
+def read_settings(description: dict[str, Any], folder: Path, steps: int) -> Used:
     """The settings of a model, also of the format before this one."""
     stored = description["settings"]
     match description["format"]:
         case 1:
-            stored = from_format_1(stored, description["summary"])
+            stored = from_format_1(stored, description["summary"], steps)
         case 2:
             pass
         case other:

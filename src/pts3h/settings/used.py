@@ -28,16 +28,19 @@ DEFAULTS: dict[str, Any] = {
     "ramp": 0.3,
     "dropout": 0.1,
 }
-FOR_VECTORS: dict[str, Any] = {
-    "backbone": NO_BACKBONE,
-    "weights": NO_BACKBONE,
-    "freeze": True,
+FOR_NO_FINE_TUNING: dict[str, Any] = {
     "warm_start": False,
     "fixed_norm": False,
     "backbone_rate": 0.0,
+    "mirror": False,
+}
+FOR_VECTORS: dict[str, Any] = {
+    **FOR_NO_FINE_TUNING,
+    "backbone": NO_BACKBONE,
+    "weights": NO_BACKBONE,
+    "freeze": True,
     "hidden": 512,
     "image_size": 0,
-    "mirror": False,
     "views": 0,
     "crop": 1.0,
     "flip": 0.0,
@@ -121,9 +124,9 @@ class Used:
         """Whether the teacher's similarities are cut into pairs."""
         return self.omega > 0 and self.gamma > 0
 
-    def but(self, changes: Mapping[str, Any]) -> Self:
-        """The same but for these."""
-        return replace(self, **changes)
+    def but(self, changes: Mapping[str, Any]) -> "Used":
+        """The same but for these; what cannot act any more is neutral."""
+        return neutral(replace(self, **changes))
 
     def for_frozen_head(self) -> Self:
         """The first stage of fine-tuning: a head on frozen features."""
@@ -217,7 +220,7 @@ def complete(chosen: dict[str, Any], settings: Settings, training: TrainingSet, 
     if not joined:
         chosen["unlabelled_per_batch"] = 0
     if not fine_tunes:
-        chosen["code_size"] = chosen["image_size"]
+        chosen |= FOR_NO_FINE_TUNING | {"code_size": chosen["image_size"]}
     chosen["steps"] = count_steps(chosen, settings, training, fine_tunes=fine_tunes)
     chosen.setdefault("alpha", window_alpha(chosen["steps"]))
     return Used(**chosen)
@@ -265,15 +268,13 @@ def neutral(used: Used) -> Used:
     changes: dict[str, Any] = {}
     if used.optimizer == "adamw" and not used.warm_start:
         changes["momentum"] = 0.0
-    if used.takes_pictures and not used.fine_tunes:
-        changes |= {"warm_start": False, "fixed_norm": False, "backbone_rate": 0.0}
     if used.fine_tunes and not used.warm_start:
         changes["views"] = 0
     if not used.hidden:
         changes["dropout"] = 0.0
     if not used.learns_from_unlabelled:
-        changes |= {"lead": 0.0, "ramp": 0.0}
-    return used.but(changes)
+        changes |= {"lead": 0.0, "ramp": 0.0, "unlabelled_per_batch": 0}
+    return replace(used, **changes)
 
 
 def check_size(used: Used, backbone: BackboneRow) -> None:

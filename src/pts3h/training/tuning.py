@@ -64,6 +64,13 @@ class Tuning:
 
     def check(self, used: Used) -> None:
         """Refuse to choose what could not be used afterwards."""
+        unlabelled, pseudo = used.learns_from_unlabelled, used.makes_pseudo_pairs
+        for name, acts in {"omega": unlabelled, "gamma": unlabelled, "similar_share": pseudo}.items():
+            if name in self.values and not acts:  # batches are made for what the settings say
+                raise UserError(
+                    f"the grid varies {name}, and the settings turn off what it weighs: "
+                    "leave out omega, gamma and consistency, or vary something else"
+                )
         if used.fine_tunes and used.warm_start:
             for name in self.values:
                 if name in ONLY_FOR_HEADS:
