@@ -69,7 +69,7 @@ def test_a_model_has_these():
         ("Hasher.encode", "network progress"),
         ("Hasher.outputs", "network progress"),
         ("Hasher.save", "overwrite"),
-        ("Hasher.load", "backbone"),
+        ("Hasher.load", "backbone loss"),
         ("Model.encode", "network progress"),
         ("Model.outputs", "network progress"),
     ],

@@ -3,6 +3,8 @@
 import ast
 import inspect
 import re
+import subprocess
+import sys
 import textwrap
 from dataclasses import MISSING, fields
 
@@ -11,6 +13,7 @@ import pytest
 from tools.setting_docs import documented_settings, hasher_signature
 
 from pts3h import Hasher, UserError, hasher
+from pts3h.losses.table import Loss
 from pts3h.settings.asked import Settings
 from tests.pictures import pictures
 
@@ -162,3 +165,28 @@ class TestSignature:
             assert getattr(asked, field.name) == other
             assert asked == Settings(**{field.name: other})
             assert Hasher.from_settings({field.name: other}).settings == asked
+
+
+def test_a_loss_of_ones_own_is_needed_only_to_fit_again(tmp_path):
+    """Loaded where the loss is unknown, a model still encodes; a further fit asks for the loss."""
+    own = Loss(name="own-for-refit", label="Own", source="here", make="pts3h.losses.dpsh:DPSH")
+    rng = np.random.default_rng(0)
+    vectors, labels = rng.normal(size=(60, 6)).astype(np.float32), np.arange(60) % 3
+    first = Hasher(loss=own, bits=8, steps=3, hidden=4).fit(vectors, labels=labels)
+    first.save(tmp_path / "model")
+    program = f"""
+import numpy as np, pts3h
+hasher = pts3h.Hasher.load({str(tmp_path / "model")!r})
+vectors = np.load({str(tmp_path / "vectors.npy")!r})
+np.save({str(tmp_path / "codes.npy")!r}, hasher.encode(vectors))
+try:
+    hasher.fit(vectors, labels=np.arange(60) % 3)
+except pts3h.UserError as error:
+    print(error)
+"""
+    np.save(tmp_path / "vectors.npy", vectors)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert "a loss of your own, own-for-refit: give it to Hasher.load(folder, loss=...)" in done.stdout
+    np.testing.assert_array_equal(np.load(tmp_path / "codes.npy"), first.encode(vectors))
+    again = Hasher.load(tmp_path / "model", loss=own).fit(vectors, labels=labels)
+    np.testing.assert_array_equal(again.encode(vectors), first.encode(vectors))

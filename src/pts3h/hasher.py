@@ -13,7 +13,7 @@ from .data.known_pairs import PairList
 from .data.pair_files import read_supervision
 from .data.training_set import TrainingSet, unlabelled_pool
 from .errors import UserError
-from .losses.table import Loss, Reading
+from .losses.table import LOSSES, Loss, Reading
 from .model.folder import load_model, save_model
 from .model.model import Model, Record
 from .nets.backbones.table import BackboneRow
@@ -164,6 +164,7 @@ class Hasher:
         self.skipped: dict[str, str] = {}
         self.trials: list[Trial] = []
         self._model: Model | None = None
+        self._unknown_loss: str | None = None
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> "Hasher":
@@ -204,6 +205,11 @@ class Hasher:
             tensorboard: folder for TensorBoard's event files, written while training.
             progress: show bars; None asks whether standard error is a terminal.
         """
+        if self._unknown_loss is not None:
+            raise UserError(
+                f"this model was trained with a loss of your own, {self._unknown_loss}: "
+                "give it to Hasher.load(folder, loss=...)"
+            )
         items = read_items(items)
         known = read_supervision(items, pairs, labels)
         training = TrainingSet(items, known, unlabelled_pool(len(items), known, unlabelled))
@@ -282,14 +288,19 @@ class Hasher:
         save_model(self.model, Path(folder), overwrite=overwrite)
 
     @classmethod
-    def load(cls, folder: Path | str, *, backbone: BackboneRow | None = None) -> "Hasher":
+    def load(
+        cls, folder: Path | str, *, backbone: BackboneRow | None = None, loss: Loss | None = None
+    ) -> "Hasher":
         """Read a model folder.
 
         Args:
             folder: what ``save`` wrote.
             backbone: the backbone of your own that the model was trained with, if it was.
+            loss: the loss of your own that it was trained with; only a further ``fit`` needs it.
         """
         model = load_model(folder, backbone=backbone)
-        hasher = cls(**model.asked)
-        hasher._model = model
+        asked = {**model.asked, **({} if loss is None else {"loss": loss})}
+        unknown = asked.pop("loss") if asked.get("loss", "dsh") not in (loss, *LOSSES.names()) else None
+        hasher = cls(**asked)
+        hasher._model, hasher._unknown_loss = model, unknown
         return hasher

@@ -1,8 +1,8 @@
 """Let glibc keep freed memory: a network's activations come and go at every batch.
 
-By default glibc gives blocks over a limit back to the system as soon as they are freed, and the next batch has
-to get them again, page by page. On some machines that took half of the time. The price: what a process once used
-stays with it until it ends.
+By default glibc gives blocks over a limit back to the system as soon as they are freed, and the next batch
+has to get them again, page by page. On some machines that took half of the time. The price: what a process
+once used stays with it until it ends.
 """
 
 import ctypes
