@@ -12,6 +12,9 @@ from safetensors.torch import save_file
 from torch import nn
 
 from pts3h import Hasher, UserError, load_model
+from pts3h.bench.cells import read_results
+from pts3h.bench.matrix import run_matrix
+from pts3h.bench.plan import Plan, Setup
 from pts3h.data.images import ImageArray
 from pts3h.data.views import ImageViews
 from pts3h.nets.backbones.backbone import Backbone
@@ -111,6 +114,15 @@ def test_trained_whole():
     settings = {"image_size": 16, "epochs": 1, "bits": 12, "hidden": 8}
     hasher = Hasher(backbone=ROW, **settings).fit(pixels, labels=np.where(np.arange(40) < 30, kinds, -1))
     assert hasher.used.fine_tunes and isinstance(hasher.model.teacher.backbone, OneConvolution)
+
+
+def test_in_the_processes_of_a_benchmark(tmp_path):
+    setup = Setup("digits", images=300, settings={"backbone": ROW, "image_size": 16, "views": 0})
+    assert setup.settings["backbone"] == "one-convolution", "notes hold names"
+    plan = Plan(setup, methods=["lsh"], bits=[12], label_counts=[20], runs=1)
+    assert run_matrix(plan, tmp_path, workers=1, progress=False) == 0
+    (result,) = read_results(tmp_path)
+    assert result["settings"]["backbone"] == "one-convolution" and result["settings"]["image_size"] == 16
 
 
 def test_the_page_as_it_stands(tmp_path):
