@@ -13,19 +13,21 @@ from pts3h.data.views import ImageViews
 from pts3h.evaluation import evaluate
 from pts3h.nets.backbones.build import build_backbone
 from pts3h.nets.feature_cache import FrozenBackbone
-from pts3h.systems.table import METHODS, make_method
-from tests.systems.problems import make_problem
+from pts3h.systems.deep import DeepSystem
+from pts3h.systems.system import Task
+from pts3h.systems.table import SYSTEMS
+from tests.systems.problems import make_label_training
 
 STEPS, BITS = 30, 12
 
 
 def systems() -> Iterator[tuple[str, bytes]]:
     """Real outputs, not only their signs, of every system."""
-    for name in METHODS:
-        problem = make_problem()
-        settings = {} if METHODS[name].module == "shallow" else {"steps": STEPS}
-        encoder = make_method(name, settings).fit(problem, bits=BITS, seed=0, show=False)
-        yield name, encoder.outputs(problem.inputs.clean(np.arange(300))).tobytes()
+    for system in SYSTEMS:
+        training = make_label_training()
+        settings = {"steps": STEPS} if isinstance(system, DeepSystem) else {}
+        outputs, _ = system.fit(Task(training, BITS, settings=settings)).outputs(training.items)
+        yield system.name, outputs.tobytes()
 
 
 def features() -> Iterator[tuple[str, bytes]]:
@@ -36,7 +38,7 @@ def features() -> Iterator[tuple[str, bytes]]:
         backbone = FrozenBackbone(build_backbone(name, weights="random")[0], name=name)
         with TemporaryDirectory() as folder:
             os.environ["PTS3H_CACHE"] = folder
-            made = backbone.cached(ImageArray(pixels), size=64, copies=1, views=ImageViews(), show=False)
+            made = backbone.cached(ImageArray(pixels), size=64, copies=1, views=ImageViews(), progress=False)
             yield name, made.array.tobytes()
 
 

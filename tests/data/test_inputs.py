@@ -22,8 +22,27 @@ class TestVectors:
 
     def test_center_and_spread_are_the_vectors_own(self):
         inputs = VectorInputs(VECTORS.astype(np.float16), PLAIN)
-        np.testing.assert_allclose(inputs.center, VECTORS.astype(float).mean(axis=0), rtol=1e-3)
-        np.testing.assert_allclose(inputs.spread, VECTORS.astype(float).std(axis=0), rtol=1e-3)
+        center, spread = inputs.standard
+        np.testing.assert_allclose(center, VECTORS.astype(float).mean(axis=0), rtol=1e-3)
+        np.testing.assert_allclose(spread, VECTORS.astype(float).std(axis=0), rtol=1e-3)
+
+    def test_center_and_spread_are_of_those_that_take_part(self):
+        members = np.array([3, 4, 20, 31])
+        center, spread = VectorInputs(VECTORS, PLAIN, members).standard
+        np.testing.assert_allclose(center, VECTORS[members].mean(axis=0), rtol=1e-5)
+        np.testing.assert_allclose(spread, VECTORS[members].std(axis=0), rtol=1e-5)
+
+    def test_of_copies_the_clean_ones_count(self):
+        copies = np.stack([VECTORS, VECTORS + 100], axis=1)
+        center, spread = VectorInputs(copies, PLAIN).standard
+        np.testing.assert_allclose(center, VECTORS.mean(axis=0), rtol=1e-5)
+        np.testing.assert_allclose(spread, VECTORS.std(axis=0), rtol=1e-5)
+
+    def test_rows_are_the_clean_vectors(self):
+        copies = np.stack([VECTORS, VECTORS + 100], axis=1).astype(np.float16)
+        rows = VectorInputs(copies, VectorViews(noise=1.0)).rows(POSITIONS)
+        assert rows.dtype == np.float32
+        np.testing.assert_array_equal(rows, VECTORS[POSITIONS].astype(np.float16))
 
     def test_views_depend_on_the_seed_alone(self):
         inputs = VectorInputs(VECTORS, VectorViews(noise=0.3))
@@ -59,6 +78,13 @@ class TestImages:
         images, _ = pictures(6)
         clean = ImageInputs(ImageArray(images), 32, ImageViews()).clean(POSITIONS)
         np.testing.assert_allclose(clean, images[POSITIONS].transpose(0, 3, 1, 2) / 255, atol=1e-7)
+
+    def test_rows_are_flat_and_there_is_no_mean(self):
+        images, _ = pictures(6)
+        inputs = ImageInputs(ImageArray(images), 32)
+        expected = images[POSITIONS].transpose(0, 3, 1, 2).reshape(3, -1) / 255
+        np.testing.assert_allclose(inputs.rows(POSITIONS), expected, atol=1e-7)
+        assert inputs.standard is None
 
     def test_views_depend_on_the_seed_alone(self):
         inputs = ImageInputs(ImageArray(pictures(6)[0]), 16, ImageViews())

@@ -10,7 +10,7 @@ from pts3h.losses.consistency import cosines
 from pts3h.losses.dhn import DHN, log_cosh
 from pts3h.losses.hashnet import HashNet
 from pts3h.losses.mihash import MIHash, mutual_information
-from pts3h.losses.table import pairwise_loss
+from pts3h.losses.table import LOSSES
 
 from . import oracles
 
@@ -129,14 +129,14 @@ def test_pseudo_value_and_gradient(name, batch):
 
 
 def test_betas_of_hashnet_grow_with_the_step_and_sharpen_the_codes():
-    loss = pairwise_loss("hashnet", BITS)
+    loss = LOSSES.find("hashnet").build(BITS)
     betas = [loss.at(step).beta for step in (1, 10, 100, 1000)]
     assert betas == sorted(betas) and betas[0] < betas[-1]
     assert betas[-1] == pytest.approx(math.sqrt(1 + 0.005 * 1000))
 
 
 def test_other_losses_stay_the_same_at_every_step():
-    loss = pairwise_loss("dsh", BITS)
+    loss = LOSSES.find("dsh").build(BITS)
     assert loss.at(1) is loss.at(1000) is loss
 
 
@@ -176,7 +176,7 @@ def test_mihash_falls_as_classes_separate():
 
 @pytest.mark.parametrize("name", ["dhn", "hashnet", "mihash"])
 def test_nothing_known_costs_nothing_and_large_outputs_stay_finite(name):
-    loss = pairwise_loss(name, BITS)
+    loss = LOSSES.find(name).build(BITS)
     nothing, everything = torch.zeros(3, 3, dtype=torch.bool), ~torch.eye(3, dtype=torch.bool)
     assert loss.supervised(torch.ones(3, BITS), nothing, nothing).item() == 0
     assert loss.pseudo(torch.ones(3, 3), nothing, nothing).item() == 0

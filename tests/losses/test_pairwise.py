@@ -4,7 +4,7 @@ import torch
 
 from pts3h import UserError
 from pts3h.losses.consistency import cosines
-from pts3h.losses.table import pairwise_loss
+from pts3h.losses.table import LOSSES
 
 from . import oracles
 
@@ -42,7 +42,7 @@ def test_supervised_value_and_gradient(name, divide, batch):
     variable, known_t, similar_t = tensors(outputs, known, similar)
     variable.requires_grad_()
 
-    loss = pairwise_loss(name, BITS, divide=divide).supervised(variable, similar_t, known_t)
+    loss = LOSSES.find(name).build(BITS, divide=divide).supervised(variable, similar_t, known_t)
     loss.backward()
 
     def oracle(at):
@@ -58,7 +58,7 @@ def test_pseudo_value_and_gradient(name, reading, batch):
     variable, unknown_t, similar_t = tensors(outputs, unknown, similar)
     variable.requires_grad_()
 
-    loss = pairwise_loss(name, BITS, reading=reading).pseudo(cosines(variable), similar_t, unknown_t)
+    loss = LOSSES.find(name).build(BITS, reading=reading).pseudo(cosines(variable), similar_t, unknown_t)
     loss.backward()
 
     def oracle(at):
@@ -73,7 +73,7 @@ def test_the_loss_falls_when_known_pairs_are_placed_right(name):
     codes = torch.tensor([[1.0] * BITS, [1.0] * BITS, [-1.0] * BITS], dtype=torch.float64)
     known = ~torch.eye(3, dtype=torch.bool)
     right = torch.tensor([[0, 1, 0], [1, 0, 0], [0, 0, 0]], dtype=torch.bool)
-    loss = pairwise_loss(name, BITS)
+    loss = LOSSES.find(name).build(BITS)
     assert loss.supervised(codes, right, known) < loss.supervised(codes, ~right & known, known)
     assert loss.pseudo(cosines(codes), right, known) < loss.pseudo(cosines(codes), ~right & known, known)
 
@@ -82,17 +82,17 @@ def test_the_loss_falls_when_known_pairs_are_placed_right(name):
 def test_large_outputs_do_not_overflow(name):
     outputs = torch.full((3, BITS), 300.0)
     known = ~torch.eye(3, dtype=torch.bool)
-    assert torch.isfinite(pairwise_loss(name, BITS).supervised(outputs, known, known))
+    assert torch.isfinite(LOSSES.find(name).build(BITS).supervised(outputs, known, known))
 
 
 @pytest.mark.parametrize("name", SUPERVISED)
 def test_a_mean_over_nothing_is_zero(name):
     nothing = torch.zeros(3, 3, dtype=torch.bool)
     outputs = torch.ones(3, BITS)
-    assert pairwise_loss(name, BITS).supervised(outputs, nothing, nothing).item() == 0
-    assert pairwise_loss(name, BITS).pseudo(cosines(outputs), nothing, nothing).item() == 0
+    assert LOSSES.find(name).build(BITS).supervised(outputs, nothing, nothing).item() == 0
+    assert LOSSES.find(name).build(BITS).pseudo(cosines(outputs), nothing, nothing).item() == 0
 
 
 def test_unknown_loss():
-    with pytest.raises(UserError, match="dsh, dpsh, ksh"):
-        pairwise_loss("hinge", 12)
+    with pytest.raises(UserError, match="choose from dsh, dpsh, ksh"):
+        LOSSES.find("triplet")

@@ -1,6 +1,7 @@
 """The feature cache: computed once, resumed where it was, keyed by what shapes it."""
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 import pytest
@@ -61,6 +62,14 @@ def calls(monkeypatch):
     run = FrozenBackbone.__call__
     monkeypatch.setattr(FrozenBackbone, "__call__", lambda self, x: counted.append(len(x)) or run(self, x))
     return counted
+
+
+def test_progress_counts_the_images(frozen, images, small_batches, capsys):
+    for mode, size in ((False, 24), ("lines", 32)):
+        for compute in (frozen.clean, partial(frozen.cached, copies=0, views=ImageViews())):
+            compute(images, size=size, progress=mode)
+            said = capsys.readouterr().err
+            assert said.startswith("features: 20 of 20 images, done in ") if mode else said == ""
 
 
 @pytest.mark.parametrize("make", [SmallConv, lambda: EfficientNetLite("efficientnet-lite0")])

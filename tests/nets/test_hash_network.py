@@ -28,6 +28,11 @@ class TestHashNetwork:
         expected = hidden.clip(0) @ net.hash.weight.detach().double().numpy().T
         np.testing.assert_allclose(net(vectors).detach(), expected, atol=1e-6)
 
+    @pytest.mark.parametrize("hidden", [0, 16])
+    def test_it_knows_its_bits(self, hidden):
+        net = network(bits=9, hidden=hidden)
+        assert net.bits == 9 and net(torch.randn(3, 7)).shape == (3, 9)
+
     def test_the_hash_layer_starts_small(self):
         net = network(bits=256, hidden=512)
         assert abs(net.hash.weight.std().item() - 0.01) < 5e-4 and not net.hash.bias.any()

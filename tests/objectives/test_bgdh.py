@@ -2,9 +2,8 @@ import numpy as np
 import pytest
 import torch
 
-from pts3h.losses.table import pairwise_loss
+from pts3h.losses.table import LOSSES
 from pts3h.objectives.bgdh import BGDH, anchor_graph, skip_gram
-from pts3h.systems.system import vectors_of
 
 from ..systems import problems
 from .steps import make_step
@@ -36,7 +35,7 @@ def test_the_graph_joins_each_member_with_its_nearest_anchors():
     graph, count = anchor_graph(problem.inputs, members, count=20, links=2, seed=1)
     chosen = np.random.default_rng((1, 31)).choice(members, 20, replace=False)
     assert count == 20 and (graph[:10] == -1).all()
-    vectors, anchors = vectors_of(problem.inputs, members), vectors_of(problem.inputs, chosen)
+    vectors, anchors = problem.inputs.rows(members), problem.inputs.rows(chosen)
     square = ((vectors[:, None].astype(float) - anchors[None]) ** 2).sum(axis=2)
     assert np.array_equal(np.sort(graph[members], axis=1), np.sort(np.argsort(square, axis=1)[:, :2], axis=1))
 
@@ -44,7 +43,7 @@ def test_the_graph_joins_each_member_with_its_nearest_anchors():
 def test_both_outputs_and_contexts_are_learned():
     torch.manual_seed(0)
     objective = BGDH(
-        pairwise=pairwise_loss("dpsh", BITS),
+        pairwise=LOSSES.find("dpsh").build(BITS),
         omega=0.5,
         eta=0.0,
         bits=BITS,

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from pts3h.losses.table import pairwise_loss
+from pts3h.losses.table import LOSSES
 from pts3h.objectives.dmdh import DMDH
 
 from ..losses import oracles
@@ -22,7 +22,7 @@ def test_codes_minimise_the_expansion_among_all_codes(batch):
     outputs, _, _ = batch
     slope = np.random.default_rng(4).normal(size=outputs.shape) * 0.05
     tie = 0.3
-    objective = DMDH(pairwise_loss("dpsh", BITS), tie=tie)
+    objective = DMDH(LOSSES.find("dpsh").build(BITS), tie=tie)
     best = objective.best_codes(torch.from_numpy(outputs), torch.from_numpy(slope)).numpy()
 
     def expansion(row, item):
@@ -39,7 +39,7 @@ def test_value_and_gradient_with_the_codes_held(batch):
     outputs, known, similar = batch
     tie = 0.1
     variable = torch.tensor(outputs, requires_grad=True)
-    terms = DMDH(pairwise_loss("dpsh", BITS), tie=tie)(make_step(variable, known, similar))
+    terms = DMDH(LOSSES.find("dpsh").build(BITS), tie=tie)(make_step(variable, known, similar))
     terms.total.backward()
     slope = oracles.gradient(lambda at: oracles.dpsh(at, similar, known, BITS), outputs)
     codes = np.where(outputs - ITEMS / (2 * tie) * slope >= 0, 1.0, -1.0)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from pts3h.losses.table import pairwise_loss
+from pts3h.losses.table import LOSSES
 from pts3h.objectives.class_targets import Classifier, class_targets
 from pts3h.objectives.dsdh import DSDH, descend, ridge
 from pts3h.objectives.memory import CodeMemory
@@ -65,7 +65,7 @@ def test_the_loss_is_likelihood_plus_the_pull_of_the_codes(state):
     all_labels = np.full(200, -1)
     all_labels[labelled] = labels
     memory = CodeMemory(labelled, BITS, steps=1)
-    objective = DSDH(pairwise_loss("dpsh", BITS), all_labels, memory, eta=0.7)
+    objective = DSDH(LOSSES.find("dpsh").build(BITS), all_labels, memory, eta=0.7)
     known = ~np.eye(ITEMS, dtype=bool)
     similar = (labels[:, None] == labels[None, :]) & known
     terms = objective(make_step(outputs, known, similar, positions=labelled))

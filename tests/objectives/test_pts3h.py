@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from pts3h.losses.table import pairwise_loss
+from pts3h.losses.table import LOSSES
 from pts3h.objectives.pts3h import PTS3H, unknown_pairs
 
 from ..losses import oracles
@@ -21,7 +21,7 @@ def batch():
 
 def make_objective(**settings):
     defaults = {"omega": 0.8, "gamma": 0.5, "eta": 0.004, "similar_share": 0.3}
-    return PTS3H(pairwise=pairwise_loss("dsh", BITS), **(defaults | settings))
+    return PTS3H(pairwise=LOSSES.find("dsh").build(BITS), **(defaults | settings))
 
 
 def compute(objective, batch, weight=0.5):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from pts3h.losses.table import pairwise_loss
+from pts3h.losses.table import LOSSES
 from pts3h.nets.hash_network import HashNetwork
 from pts3h.objectives.mean_teacher import MeanTeacher
 from pts3h.objectives.sntg import SNTG
@@ -15,7 +15,7 @@ from ..losses import oracles
 from .steps import make_step
 
 BITS, LABELLED, COUNT = 6, 4, 9
-SHARED = {"pairwise": pairwise_loss("dsh", BITS), "omega": 0.5, "eta": 0.0}
+SHARED = {"pairwise": LOSSES.find("dsh").build(BITS), "omega": 0.5, "eta": 0.0}
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from pts3h.losses.contrast import squared_contrast
+from pts3h.losses.squared_contrast import squared_contrast
 from pts3h.objectives.ssdh import SSDH, nearest_in_batch
 from pts3h.objectives.triplets import soft_distances, triplet_hinge
 

@@ -1,18 +1,24 @@
 """docs/recipes/data-set.md, carried out: a data set from outside the package."""
 
-import re
-from pathlib import Path
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
 from pts3h import UserError
+from pts3h.bench.cells import read_results
+from pts3h.bench.matrix import run_matrix
+from pts3h.bench.plan import Plan, Setup
+from pts3h.bench.report import write_report
+from pts3h.bench.sources import split_of
 from pts3h.data.datasets.dataset import Dataset
 from pts3h.data.datasets.table import DATASETS, DataSetRow, load_dataset
 from pts3h.data.items import Items
 from pts3h.data.splits import Protocol
+from tests.recipes.pages import python_blocks, run_blocks
 
-PAGE = Path(__file__).parents[2] / "docs" / "recipes" / "data-set.md"
 PROTOCOL = Protocol(queries=4, labelled=3, map_at=20)
 LABELS = np.arange(80) % 4
 
@@ -66,10 +72,31 @@ def test_from_the_users_folder(tmp_path):
     assert (load_dataset(ROW, str(tmp_path)).items.content == 7).all()
 
 
-def test_the_page_as_it_stands(capsys):
-    smallest, training = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)[:2]
-    names = {"__name__": "pasted"}
-    exec(compile(smallest, PAGE.name, "exec"), names)
+def test_compared_in_processes(tmp_path):
+    plan = Plan(Setup(ROW), methods=["lsh", "splh"], bits=[8], label_counts=[12], runs=2)
+    assert plan.setup.data_name == "corners" and DATASETS.own() == [ROW]
+    folder = tmp_path / "results"
+    assert run_matrix(plan, folder, workers=2, progress=False) == 0
+    results = read_results(folder)
+    assert len(results) == 4 and {result["map_at"] for result in results} == {20}
+    data = load_dataset(ROW)
+    for result in results:
+        assert result["split"] == split_of(data, 12, result["cell"].seed).digest()
+        assert 0.25 < result["map"] <= 1  # four classes
+    write_report(folder)
+    assert "corners" in (folder / "report.html").read_text()
+
+
+def test_the_page_as_it_stands(tmp_path, capsys):
+    module, split, training, script = python_blocks("data-set.md")
+    run_blocks("data-set.md", [module, split])
     assert capsys.readouterr().out == "30 15 270\n"
-    exec(compile(training, PAGE.name, "exec"), names)
-    assert float(capsys.readouterr().out) > 0.9  # three clouds four spreads apart
+    run_blocks("data-set.md", [module, split, training])
+    assert float(capsys.readouterr().out.split()[-1]) > 0.9  # three clouds four spreads apart
+    (tmp_path / "clouds.py").write_text(module)
+    (tmp_path / "compare.py").write_text(script)
+    command = [sys.executable, "compare.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=os.environ)
+    assert done.returncode == 0, done.stderr
+    assert len(list((tmp_path / "results" / "clouds").glob("*-seed*.json"))) == 6
+    assert "PTS3H-DSH" in (tmp_path / "results" / "clouds" / "table.md").read_text()

@@ -2,11 +2,14 @@
 
 import numpy as np
 
+from pts3h.codes import pack
 from pts3h.data.inputs import VectorInputs
+from pts3h.data.items import from_array
 from pts3h.data.known_pairs import LabelPairs, PairList
+from pts3h.data.problem import Problem
+from pts3h.data.training_set import TrainingSet
 from pts3h.data.views import VectorViews
 from pts3h.evaluation import evaluate
-from pts3h.systems.system import Problem
 
 CLASSES, TRAINED, COUNT, WIDTH = 4, 260, 360, 16
 TRUTH = np.arange(COUNT) % CLASSES
@@ -21,34 +24,48 @@ def make_vectors(seed=0):
     return vectors
 
 
-def make_problem(labelled=60, *, seed=0):
+def make_training(known, *, seed=0):
+    """The items from ``TRAINED`` on take no part."""
+    return TrainingSet(
+        from_array(make_vectors(seed)), known, np.setdiff1d(np.arange(TRAINED), known.labelled)
+    )
+
+
+def make_label_training(labelled=60, *, seed=0):
     labels = np.full(COUNT, -1)
     labels[:labelled] = TRUTH[:labelled]
-    inputs = VectorInputs(make_vectors(seed), VectorViews(noise=0.2, dropout=0.1), np.arange(TRAINED))
-    return Problem(inputs, LabelPairs(labels), np.arange(labelled, TRAINED))
+    return make_training(LabelPairs(labels), seed=seed)
 
 
-def make_pair_problem(labelled=60, share=0.3, *, seed=0):
+def make_pair_training(labelled=60, share=0.3, *, seed=0):
     """Only some pairs of the labelled items are known."""
-    problem = make_problem(labelled, seed=seed)
     first, second = np.triu_indices(labelled, 1)
     chosen = np.random.default_rng(seed).random(len(first)) < share
     first, second = first[chosen], second[chosen]
     pairs = PairList(COUNT, np.column_stack([first, second, TRUTH[first] == TRUTH[second]]))
-    return Problem(problem.inputs, pairs, problem.pool)
+    return make_training(pairs, seed=seed)
 
 
-def make_flags_problem(labelled=60, *, seed=0):
+def make_flags_training(labelled=60, *, seed=0):
     """Each item has its class and perhaps the next one: 0/1 rows."""
-    problem = make_problem(labelled, seed=seed)
     flags = np.eye(CLASSES, dtype=np.int64)[TRUTH]
     flags[::3] |= np.eye(CLASSES, dtype=np.int64)[(TRUTH[::3] + 1) % CLASSES]
     flags[labelled:] = -1
-    return Problem(problem.inputs, LabelPairs(flags), problem.pool)
+    return make_training(LabelPairs(flags), seed=seed)
 
 
-def score(encoder, problem, bits):
+def make_problem(labelled=60, *, seed=0):
+    """The same as tensors, for objectives."""
+    training = make_label_training(labelled, seed=seed)
+    views = VectorViews(noise=0.2, dropout=0.1)
+    inputs = VectorInputs(np.asarray(training.items.content), views, training.members)
+    return Problem(inputs, training.known, training.pool)
+
+
+def score(encoder, training, bits):
     """MAP of items that took no part over those that did."""
-    database, queries = np.arange(TRAINED), np.arange(TRAINED, COUNT)
-    parts = [encoder.codes(problem.inputs, part) for part in (queries, database)]
-    return evaluate(*parts, labels=(TRUTH[queries], TRUTH[database]), bits=bits).map
+    outputs, broken = encoder.outputs(training.items)
+    assert outputs.shape == (COUNT, bits) and not broken
+    codes = pack(outputs)
+    labels = TRUTH[TRAINED:], TRUTH[:TRAINED]
+    return evaluate(codes[TRAINED:], codes[:TRAINED], labels=labels, bits=bits).map

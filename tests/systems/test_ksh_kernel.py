@@ -14,7 +14,7 @@ from pts3h.systems.shallow.ksh_kernel import (
     RIDGE,
     best_bit,
     build_kernel,
-    learn_ksh,
+    learn_ksh_kernel,
     refine,
     signs,
     top_direction,
@@ -81,7 +81,7 @@ def test_refinement_climbs_the_smooth_objective(table):
 
 
 def test_fewer_labelled_items_than_anchors(table):
-    coder = learn_ksh(table, table[:9], signed_pairs(LabelPairs(KINDS[:9])), 6, seed=0, anchors=60)
+    coder = learn_ksh_kernel(table, table[:9], signed_pairs(LabelPairs(KINDS[:9])), 6, seed=0, anchors=60)
     assert np.isfinite(coder(table)).all()
 
 

@@ -9,7 +9,7 @@ from sklearn.decomposition import PCA
 from pts3h.systems.shallow.itq import best_rotation, learn_itq
 from pts3h.systems.shallow.linear import STRIP, mean_and_covariance, principal_directions
 from pts3h.systems.shallow.lsh import learn_lsh
-from pts3h.systems.shallow.sh import learn_spectral, slowest_modes
+from pts3h.systems.shallow.sh import learn_sh, slowest_modes
 
 
 def features(count=400, size=16, seed=0):
@@ -92,10 +92,10 @@ class TestSpectral:
 
     def test_a_uniform_line_is_cut_in_halves_then_quarters(self):
         line = np.stack([np.linspace(0, 1, 101), np.zeros(101)], axis=1)
-        bits = learn_spectral(line, 2)(line) >= 0
+        bits = learn_sh(line, 2)(line) >= 0
         changes = [np.flatnonzero(np.diff(bits[:, bit].astype(int))) for bit in (0, 1)]
         np.testing.assert_allclose(line[changes[0] + 1, 0], [0.5], atol=0.02)
         np.testing.assert_allclose(line[changes[1] + 1, 0], [0.25, 0.75], atol=0.02)
 
     def test_more_bits_than_axes(self):
-        assert learn_spectral(features(size=3), 8)(features(size=3)).shape == (400, 8)
+        assert learn_sh(features(size=3), 8)(features(size=3)).shape == (400, 8)

@@ -36,6 +36,17 @@ def test_a_row_of_ones_own_is_kept_under_its_name(tools):
     assert tools.find(again) is again and tools.find("plane") is again
 
 
+def test_own_are_those_that_users_brought(tools):
+    assert tools.own() == []
+    tools.find(tools.find("saw"))
+    assert tools.own() == []
+    plane, file = Tool("plane"), Tool("file")
+    tools.find(plane)
+    tools.find(file)
+    tools.find("hammer")
+    assert tools.own() == [plane, file] and tools.names() == ["hammer", "saw", "plane", "file"]
+
+
 def test_ours_are_not_replaced(tools):
     with pytest.raises(UserError, match="already"):
         tools.find(Tool("saw"))

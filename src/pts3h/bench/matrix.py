@@ -20,7 +20,7 @@ from ..util.cores import usable_cores
 from ..util.progress import Progress, bar
 from .cells import run_cell, task_of
 from .own_rows import keep_rows, own_rows
-from .plan import Cell, Plan, Setup
+from .plan import Cell, Plan, Setup, claim
 from .sources import load_data, split_of
 
 MOST_WORKERS = 8
@@ -42,12 +42,13 @@ def run_matrix(
 
     Args:
         plan: the matrix.
-        folder: for one file per cell.
+        folder: for one file per cell, and a note of what they share.
         workers: processes; None for one per core.
         progress: whether to show a bar.
         keep_codes: also write the codes of each cell.
         models: where to write the models of some cells.
     """
+    claim(folder, plan.setup)
     cells = plan.cells()
     missing = [cell for cell in cells if not (folder / cell.file).is_file()]
     if not missing:

@@ -70,8 +70,9 @@ class Setup:
     def __post_init__(self) -> None:
         if not isinstance(self.dataset, str):
             object.__setattr__(self, "dataset", DATASETS.find(self.dataset).name)
-        for settings in (self.settings, *self.of.values()):
-            Settings.from_keywords(settings)  # says what is wrong before any data is read
+        of = {method: named(settings) for method, settings in self.of.items()}
+        object.__setattr__(self, "settings", named(self.settings))
+        object.__setattr__(self, "of", of)
 
     @property
     def data_name(self) -> str:
@@ -83,6 +84,12 @@ class Setup:
         varied = {} if cell.varied is None else {cell.varied[0]: cell.varied[1]}
         own = {**self.of.get(cell.method, {}), **varied}
         return {**self.settings, **own}, frozenset(self.settings.keys() - own.keys())
+
+
+def named(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The same with rows of your own by their names; says what is wrong before any data is read."""
+    Settings.from_keywords(settings)
+    return {name: getattr(value, "name", value) for name, value in settings.items()}
 
 
 @dataclass(frozen=True)
@@ -147,11 +154,17 @@ class Plan:
         ]
 
 
-def claim(folder: Path, setup: Setup, command: str) -> None:
-    """Make ``folder`` hold cells of this setup, or refuse where it holds others."""
+def claim(folder: Path, setup: Setup, command: str | None = None) -> None:
+    """Make ``folder`` hold cells of this setup, or refuse where it holds others.
+
+    Args:
+        folder: of the cells.
+        setup: what they share.
+        command: that was typed, for the report; None if the matrix is run from Python.
+    """
     note = folder / "bench.json"
     wanted = json.loads(json.dumps(asdict(setup)))
-    commands = [command]
+    commands: list[str] = []
     if note.is_file():
         try:
             stored = json.loads(note.read_text())
@@ -163,5 +176,6 @@ def claim(folder: Path, setup: Setup, command: str) -> None:
                 f"{folder} holds runs with other {', '.join(differing)}, which do not compare with these: "
                 "choose another --out"
             )
-        commands += [command] if command not in commands else []
+    if command is not None and command not in commands:
+        commands.append(command)
     write_json(note, {"setup": wanted, "commands": commands})

@@ -6,11 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pts3h import UserError
-from pts3h.data.items import read_items
-from pts3h.data.known_pairs import LabelPairs, PairList, check_labels, read_labels, read_pairs
-from tests.pictures import write_pictures
-
-EASY = [[0, 1, 1], [1, 2, 0]]
+from pts3h.data.held_out import HeldOutLabels, HeldOutPairs
+from pts3h.data.known_pairs import LabelPairs, PairList, check_labels
 
 
 @st.composite
@@ -154,113 +151,94 @@ class TestLabelPairs:
             LabelPairs(labels)
 
 
-@pytest.fixture
-def photos(tmp_path):
-    """Four pictures in two folders."""
-    write_pictures(tmp_path / "photos" / "a", 2)
-    write_pictures(tmp_path / "photos" / "b", 2)
-    return read_items(tmp_path / "photos")
-
-
-class TestReadPairs:
-    def read(self, tmp_path, text, items):
-        (tmp_path / "pairs.csv").write_text(text)
-        return read_pairs(tmp_path / "pairs.csv", items)
-
-    @pytest.mark.parametrize("header", ["", "a,b,similar\n", "\ufefffirst, second, Similar\n"])
-    def test_by_id_with_and_without_a_header(self, tmp_path, photos, header):
-        pairs = self.read(tmp_path, header + "a/00.png,a/01.png,1\nb/00.png , a/01.png,0\n", photos)
-        assert pairs.pairs.tolist() == [[0, 1], [1, 2]] and pairs.similar.tolist() == [True, False]
-
-    def test_by_path_from_here_or_from_the_file(self, tmp_path, photos, monkeypatch):
-        monkeypatch.chdir(tmp_path / "photos")
-        text = f"{tmp_path}/photos/a/00.png,photos/b/01.png,yes\n./a/01.png,photos/../photos/b/00.png,no\n"
-        pairs = self.read(tmp_path, text, photos)
-        assert pairs.pairs.tolist() == [[0, 3], [1, 2]] and pairs.similar.tolist() == [True, False]
-
-    def test_by_position_in_an_array(self, tmp_path):
-        pairs = self.read(tmp_path, "3,1,1\n0,2,0\n", read_items(np.ones((4, 2))))
-        assert pairs.pairs.tolist() == [[0, 2], [1, 3]] and pairs.similar.tolist() == [False, True]
-
-    def test_by_own_ids(self, tmp_path):
-        (tmp_path / "items.csv").write_text("id,x\n10,1\n20,2\n0,3\n")
-        pairs = self.read(tmp_path, "10,20,1\n0,10,0\n", read_items(tmp_path / "items.csv"))
-        assert pairs.pairs.tolist() == [[0, 1], [0, 2]]
-
-    def test_from_npy_array_and_pairs(self, tmp_path, photos):
-        np.save(tmp_path / "pairs.npy", np.array(EASY))
-        pairs = read_pairs(tmp_path / "pairs.npy", photos)
-        assert pairs.pairs.tolist() == read_pairs(EASY, photos).pairs.tolist() == [[0, 1], [1, 2]]
-        assert read_pairs(pairs, photos) is pairs
-
-    @pytest.mark.parametrize(
-        ("bad", "match"),
-        [
-            ("a/00.png,a/00.png,1", "row 3 pairs an item with itself"),
-            ("a/01.png,a/00.png,0", r"row 3 contradicts .*pairs\.csv row 1"),
-            ("a/00.png,c/00.png,1", "row 3 names 'c/00.png', which is not among the 4 items"),
-            ("a/00.png,\0,1", "row 3 names"),
-            ("a/00.png,2,1", "row 3 names '2'"),
-            ("a/00.png,b/00.png,maybe", r"row 3 has similarity 'maybe', expected 1 \(alike\) or 0"),
-            ("a/00.png,b/00.png", "row 3 has 2 columns, expected a,b,similar"),
-            ("a/00.png,b/00.png,1,x", "row 3 has 4 columns"),
-        ],
-    )
-    def test_a_bad_row_is_named(self, tmp_path, photos, bad, match):
-        with pytest.raises(UserError, match=match):
-            self.read(tmp_path, f"a/00.png,a/01.png,1\na/00.png,b/01.png,0\n{bad}\n", photos)
-
-    @pytest.mark.parametrize("text", ["", "\n\n", "a,b,similar\n"])
-    def test_no_pairs(self, tmp_path, photos, text):
-        with pytest.raises(UserError, match=r"pairs\.csv holds no pairs"):
-            self.read(tmp_path, text, photos)
-
-    def test_no_file(self, tmp_path, photos):
-        with pytest.raises(UserError, match="there is no pairs file"):
-            read_pairs(tmp_path / "pairs.csv", photos)
-
-
-class TestReadLabels:
-    def test_from_class_folders(self, photos):
-        assert read_labels("folder", photos).tolist() == [0, 0, 1, 1]
-
-    def test_pictures_outside_class_folders_are_unknown(self, tmp_path, photos):
-        write_pictures(tmp_path / "photos", 1)
-        assert read_labels("folder", read_items(tmp_path / "photos")).tolist() == [-1, 0, 0, 1, 1]
-
-    def test_one_folder_says_nothing(self, tmp_path, photos):
-        with pytest.raises(UserError, match="two or more class folders"):
-            read_labels("folder", read_items(tmp_path / "photos" / "a"))
-
-    @pytest.mark.parametrize("header", ["", "id,label\n"])
-    def test_from_csv(self, tmp_path, photos, header):
-        (tmp_path / "labels.csv").write_text(header + "b/01.png,dog\na/01.png,cat\nb/01.png,dog\n")
-        assert read_labels(tmp_path / "labels.csv", photos).tolist() == [-1, 0, -1, 1]
-
-    @pytest.mark.parametrize(
-        ("text", "match"),
-        [
-            ("a/00.png,cat\na/00.png,dog\n", "row 2 says 'dog', an earlier row 'cat'"),
-            ("a/00.png,cat\nc/00.png,dog\n", "row 2 names 'c/00.png'"),
-            ("a/00.png,cat,1\n", "row 1 has 3 columns, expected id,label"),
-        ],
-    )
-    def test_a_bad_row_is_named(self, tmp_path, photos, text, match):
-        (tmp_path / "labels.csv").write_text(text)
-        with pytest.raises(UserError, match=match):
-            read_labels(tmp_path / "labels.csv", photos)
-
-    def test_from_npy_and_array(self, tmp_path, photos):
-        np.save(tmp_path / "labels.npy", np.array([0, -1, 1, 1], np.int8))
-        assert read_labels(tmp_path / "labels.npy", photos).tolist() == [0, -1, 1, 1]
-        assert read_labels([0, -1, 1, 1], photos).dtype == np.int64
-
-    def test_refused(self, tmp_path, photos):
-        with pytest.raises(UserError, match="3 labels for 4 items"):
-            read_labels([0, 1, 1], photos)
-        with pytest.raises(UserError, match="there is no labels file"):
-            read_labels(tmp_path / "labels.csv", photos)
-
-
 def test_flags_may_be_booleans():
     assert check_labels(np.array([[True, False], [False, True]])).tolist() == [[1, 0], [0, 1]]
+
+
+def draw_pairs(seed, count=40, many=150):
+    """Random pairs of both kinds, by class."""
+    rng = np.random.default_rng(seed)
+    ends = np.array([rng.choice(count, 2, replace=False) for _ in range(many)])
+    return PairList(count, np.column_stack([ends, ends[:, 0] % 3 == ends[:, 1] % 3]))
+
+
+def as_dictionary(pairs):
+    return dict(zip(map(tuple, pairs.pairs.tolist()), pairs.similar.tolist(), strict=True))
+
+
+LABELS = np.where(np.arange(40) % 4 != 1, np.arange(40) % 3, -1)
+FLAGS = np.where(LABELS[:, None] < 0, -1, np.eye(3, dtype=int)[LABELS])
+
+
+class TestUnits:
+    @pytest.mark.parametrize("labels", [LABELS, FLAGS], ids=["numbers", "flags"])
+    def test_of_labels_are_the_labelled_items(self, labels):
+        known = LabelPairs(labels)
+        labelled = [position for position in range(40) if position % 4 != 1]
+        assert (known.units, known.items_per_unit) == (30, 1)
+        assert known.items_of(np.arange(30)).tolist() == labelled
+        assert known.items_of(np.array([29, 0])).tolist() == [labelled[29], labelled[0]]
+
+    def test_of_pairs_are_the_pairs(self):
+        known = draw_pairs(0)
+        given = {tuple(sorted(pair)) for pair in known.pairs.tolist()}
+        assert (known.units, known.items_per_unit) == (len(given), 2)
+        assert {tuple(known.items_of(np.array([unit])).tolist()) for unit in range(known.units)} == given
+
+    def test_items_that_several_pairs_share_count_once(self):
+        known = PairList(9, [[7, 2, 1], [2, 5, 0], [0, 1, 1]])  # in order: 0-1, 2-5, 2-7
+        assert known.items_of(np.array([1, 2])).tolist() == [2, 5, 7]
+        assert known.items_of(np.array([0, 1, 2])).tolist() == known.labelled.tolist()
+
+
+class TestHoldOut:
+    @pytest.mark.parametrize("labels", [LABELS, FLAGS], ids=["numbers", "flags"])
+    def test_labels(self, labels):
+        known = LabelPairs(labels)
+        left, held = known.hold_out(0.2, np.random.default_rng(0))
+        assert type(left) is LabelPairs and type(held) is HeldOutLabels
+        assert len(held.queries) == 6 and sorted(held.queries) == held.queries.tolist()
+        assert {*held.queries} | {*held.database} == {*known.labelled}
+        assert not {*held.queries} & {*held.database}
+        assert left.labelled.tolist() == held.database.tolist(), "training sees nothing of the queries"
+        np.testing.assert_array_equal(held.query_labels, labels[held.queries])
+        np.testing.assert_array_equal(held.database_labels, labels[held.database])
+        np.testing.assert_array_equal(left.labels[held.database], labels[held.database])
+        assert (left.labels[held.queries] == -1).all() and (known.labels == labels).all()
+
+    @pytest.mark.parametrize("share", [0.1, 0.5])
+    def test_pairs(self, share):
+        known = draw_pairs(1)
+        everything = as_dictionary(known)
+        left, held = known.hold_out(share, np.random.default_rng(0))
+        assert type(left) is PairList and type(held) is HeldOutPairs
+        parts = [as_dictionary(part) for part in (left, held)]
+        assert not parts[0].keys() & parts[1].keys() and parts[0] | parts[1] == everything
+        for kind in (True, False):
+            wanted = round(share * list(everything.values()).count(kind))
+            assert list(parts[1].values()).count(kind) == wanted
+
+    def test_at_least_one_of_each_kind(self):
+        left, held = PairList(9, [[0, 1, 1], [2, 3, 1], [4, 5, 0], [6, 7, 0]]).hold_out(
+            0.01, np.random.default_rng(0)
+        )
+        assert sorted(held.similar.tolist()) == sorted(left.similar.tolist()) == [False, True]
+        _, labels = LabelPairs(LABELS).hold_out(0.001, np.random.default_rng(0))
+        assert len(labels.queries) == 1
+
+    @pytest.mark.parametrize("known", [LabelPairs(LABELS), draw_pairs(2)], ids=["labels", "pairs"])
+    def test_the_generator_decides(self, known):
+        first, again, other = (known.hold_out(0.2, np.random.default_rng(seed))[0] for seed in (0, 0, 1))
+        assert first.block(np.arange(40))[0].tolist() == again.block(np.arange(40))[0].tolist()
+        assert first.block(np.arange(40))[0].tolist() != other.block(np.arange(40))[0].tolist()
+
+
+class TestSummary:
+    def test_of_labels(self):
+        # classes of 3 and 2: 3 + 1 of 10 pairs are alike
+        known = LabelPairs([0, 0, 0, 1, 1, -1])
+        assert known.summary() == {"labelled_items": 5, "similar_share": 0.4}
+
+    def test_of_pairs(self):
+        known = PairList(9, [[0, 1, 1], [1, 2, 0], [5, 6, 0]])
+        assert known.summary() == {"labelled_items": 5, "known_pairs": 3, "similar_share": 0.3333}
