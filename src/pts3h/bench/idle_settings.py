@@ -14,7 +14,7 @@ def refuse_idle_settings(plan: Plan, folder: Path) -> None:
     setup = plan.setup
     data = load_data(setup.data_name, setup.place, setup.labels, setup.images)
     acting, reasons = set[str](), dict[str, str]()
-    cells = {(cell.method, cell.varied): cell for cell in reversed(plan.cells())}
+    cells = {(cell.method, cell.varied): cell for cell in plan.cells()}
     drawn = {key: split_of(data, *key) for key in {(cell.labels, cell.seed) for cell in cells.values()}}
     for cell in cells.values():
         system = SYSTEMS.find(cell.method)
@@ -22,7 +22,7 @@ def refuse_idle_settings(plan: Plan, folder: Path) -> None:
         system.refuse_idle(task)
         idle = system.idle(task)
         acting |= setup.settings.keys() - idle.keys()
-        reasons |= idle
+        reasons = idle | reasons  # the first system's words
     for name, value in setup.settings.items():
         if name not in acting:
             why = f"would do nothing in any of the chosen systems: {reasons[name]}"
