@@ -49,7 +49,7 @@ def test_every_command_has_a_file_and_every_file_is_known():
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_comes_without_torch(command):
     code = (
-        f"import sys; sys.argv[1:] = [{command!r}, '--help']\n"
+        f"import sys; sys.argv = ['pts3h', {command!r}, '--help']\n"
         "from pts3h.cli.app import main\n"
         "try: main()\nfinally: sys.stderr.write(str('torch' in sys.modules))"
     )

@@ -52,7 +52,7 @@ def test_encoding(here, refused, run):
     refused("encode", "model", "photos", "--out", "c.npy", says="these items are pictures")
     refused("encode", "nowhere", "vectors.npy", "--out", "c.npy", says="nowhere is not a model folder")
     refused("encode", "photos", "vectors.npy", "--out", "c.npy", says="photos is not a model folder")
-    refused(*encode, "c.npy", "--network", "both", says="'teacher' or 'student'")
+    refused(*encode, "c.npy", "--network", "both", says="'both' is not one of 'teacher', 'student'")
     refused(*encode, "kinds.npy", says="kinds.npy exists")
     Path("c.ids.txt").write_text("mine")
     refused(*encode, "c.npy", says="c.ids.txt exists")

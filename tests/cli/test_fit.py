@@ -14,22 +14,21 @@ from tests.pictures import write_pictures
 SHOW_SKIPPED = pytest.mark.filterwarnings("default::pts3h.errors.SkippedWarning")
 
 
-class TestOwnData:
-    def test_a_folder_of_photos_and_200_pairs(here, kinds):
-        """The command of the README, as it stands, in a process of its own; no label is anywhere."""
-        command = "fit photos/ --pairs pairs.csv --bits 64 --out model/ --steps 150 --image-size 32"
-        done = subprocess.run([PROGRAM, *command.split()], capture_output=True, text=True, cwd=here)
-        assert (done.returncode, done.stdout) == (0, "")
-        assert done.stderr == "trained on 60 items, 60 of them in known pairs; the model is in model\n"
-        assert {path.name for path in (here / "model").iterdir()} == {
-            "config.json",
-            "model.safetensors",
-            "history.jsonl",
-            "README.md",
-        }
-        codes = pts3h.Hasher.load("model").encode("photos")
-        assert codes.shape == (60, 8)
-        assert pts3h.evaluate(codes, codes, labels=(kinds, kinds), bits=64).map > 0.95
+def test_a_folder_of_photos_and_200_pairs(here, kinds):
+    """The command of the README, as it stands, in a process of its own; no label is anywhere."""
+    command = "fit photos/ --pairs pairs.csv --bits 64 --out model/ --steps 150 --image-size 32"
+    done = subprocess.run([PROGRAM, *command.split()], capture_output=True, text=True, cwd=here)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr == "trained on 60 items, 60 of them in known pairs; the model is in model\n"
+    assert {path.name for path in (here / "model").iterdir()} == {
+        "config.json",
+        "model.safetensors",
+        "history.jsonl",
+        "README.md",
+    }
+    codes = pts3h.Hasher.load("model").encode("photos")
+    assert codes.shape == (60, 8)
+    assert pts3h.evaluate(codes, codes, labels=(kinds, kinds), bits=64).map > 0.95
 
 
 def test_class_folders(here, run):

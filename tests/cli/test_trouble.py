@@ -13,11 +13,10 @@ import numpy as np
 from tests.cli.commands import PHOTOS, QUICK
 
 
-class TestFullDisk:
-    def test_the_disk_fills_while_features_are_kept(here, run, kinds, small_disk, monkeypatch):
-        monkeypatch.setenv("PTS3H_CACHE", str(small_disk))
-        done = run("fit", "photos", "--pairs", "pairs.csv", "--bits", 8, "--out", "model", *PHOTOS)
-        assert done.code == 2 and done.err.count("\n") == 1 and "the disk is full" in done.err
+def test_the_disk_fills_while_features_are_kept(here, run, kinds, small_disk, monkeypatch):
+    monkeypatch.setenv("PTS3H_CACHE", str(small_disk))
+    done = run("fit", "photos", "--pairs", "pairs.csv", "--bits", 8, "--out", "model", *PHOTOS)
+    assert done.code == 2 and done.err.count("\n") == 1 and "the disk is full" in done.err
 
 
 def test_the_disk_fills_while_the_model_is_written(here, run, kinds, small_disk):
@@ -36,23 +35,22 @@ def test_the_disk_fills_while_codes_are_written(here, run, kinds, small_disk):
     assert done.code == 2 and "codes.npy: the disk is full" in done.err and not list(small_disk.iterdir())
 
 
-class TestCtrlC:
-    def test_ctrl_c_saves_says_how_to_go_on_and_goes_on(here, run, kinds):
-        fit = ["fit", "vectors.npy", "--pairs", "positions.csv", "--out", "model", "--steps", "400"]
-        often = "from pts3h.training import loop; loop.CHECKPOINT_SECONDS = 0.01\nimport pts3h.__main__"
-        running = subprocess.Popen([sys.executable, "-c", often, *fit], stderr=subprocess.PIPE, text=True)
-        while not (here / "model" / "checkpoint.safetensors").exists() and running.poll() is None:
-            time.sleep(0.01)
-        running.send_signal(signal.SIGINT)
-        _, said = running.communicate(timeout=60)
-        assert running.returncode == 130
-        assert "saved in model" in said and "--resume" in said and said.count("\n") == 1
+def test_ctrl_c_saves_says_how_to_go_on_and_goes_on(here, run, kinds):
+    fit = ["fit", "vectors.npy", "--pairs", "positions.csv", "--out", "model", "--steps", "400"]
+    often = "from pts3h.training import loop; loop.CHECKPOINT_SECONDS = 0.01\nimport pts3h.__main__"
+    running = subprocess.Popen([sys.executable, "-c", often, *fit], stderr=subprocess.PIPE, text=True)
+    while not (here / "model" / "checkpoint.safetensors").exists() and running.poll() is None:
+        time.sleep(0.01)
+    running.send_signal(signal.SIGINT)
+    _, said = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert "saved in model" in said and "--resume" in said and said.count("\n") == 1
 
-        again = run(*fit)
-        assert again.code == 2 and "go on with --resume" in again.err
-        assert run(*fit, "--resume").code == 0
-        steps = [json.loads(line)["step"] for line in Path("model/history.jsonl").read_text().splitlines()]
-        assert steps == list(range(1, 401)) and not Path("model/checkpoint.safetensors").exists()
+    again = run(*fit)
+    assert again.code == 2 and "go on with --resume" in again.err
+    assert run(*fit, "--resume").code == 0
+    steps = [json.loads(line)["step"] for line in Path("model/history.jsonl").read_text().splitlines()]
+    assert steps == list(range(1, 401)) and not Path("model/checkpoint.safetensors").exists()
 
 
 def test_ctrl_c_before_training(here, run, kinds, monkeypatch):
