@@ -12,7 +12,7 @@ from tools.generate_docs import api_page, section, settings_page
 from tools.setting_docs import hasher_signature
 
 import pts3h
-from pts3h.cli.setting_flags import with_settings
+from pts3h.cli.app import load_command
 from pts3h.losses.table import LOSSES
 from pts3h.nets.backbones.table import BACKBONES
 from pts3h.settings import documented
@@ -70,14 +70,13 @@ def rows_below(heading):
 def test_every_setting_with_its_flag():
     rows = [row for group in ("General", *GROUPS) for row in rows_below(group)]
     assert sorted(row[0] for row in rows) == sorted(field.name for field in fields(Settings))
-    parameters = inspect.signature(with_settings(lambda settings: None)).parameters
+    options = {option.name: option for option in load_command("fit").params}
     for name, _, text, flags in rows:
         assert text and text.endswith("."), name
         if name == "freeze":
             assert flags == "--fine-tune"
         else:
-            (option,) = parameters[name].annotation.__metadata__
-            assert flags.split(", ") == "/".join(option.param_decls).split("/")
+            assert flags.split(", ") == [*options[name].opts, *options[name].secondary_opts]
     assert ["bits", "int", "Code length.", "--bits, -b"] in rows
 
 
