@@ -2,13 +2,14 @@
 
 import json
 import sys
+import warnings
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from pts3h import Hasher, UserError, hamming, open_index
-from pts3h import indexing as catalog
+from pts3h import Hasher, Model, SkippedWarning, UserError, hamming, indexing, load_model, open_index
 from pts3h.cli import app as cli
 from pts3h.data.items import read_items
 
@@ -58,60 +59,130 @@ def run(capsys, monkeypatch, *arguments):
 
 
 def test_index_again_codes_only_what_changed(model, album, tmp_path, monkeypatch):
-    hasher = Hasher.load(model)
+    encoder = load_model(model)
     coded = []
-    original = Hasher.outputs
+    original = Model.outputs
     monkeypatch.setattr(
-        Hasher, "outputs", lambda self, items, **kw: coded.append(len(items)) or original(self, items, **kw)
+        Model, "outputs", lambda self, items, **kw: coded.append(len(items)) or original(self, items, **kw)
     )
-    with open_index(tmp_path / "an.index", bits=16, model=hasher.fingerprint) as index:
-        first = catalog.index_items(hasher, read_items(album), index)
+    with open_index(tmp_path / "an.index", bits=16, model=encoder.fingerprint) as index:
+        first = indexing.index_items(encoder, read_items(album), index)
         assert (first.added, first.unchanged, index.count) == (30, 0, 30)
-        again = catalog.index_items(hasher, read_items(album), index)
+        again = indexing.index_items(encoder, read_items(album), index)
         assert (again.added, again.changed, again.unchanged) == (0, 0, 30)
 
         Image.new("RGB", (32, 32), (60, 60, 200)).save(album / "red" / "0.png")
         Image.new("RGB", (32, 32), (60, 60, 200)).save(album / "new.png")
         (album / "green" / "1.png").unlink()
-        third = catalog.index_items(hasher, read_items(album), index)
+        third = indexing.index_items(encoder, read_items(album), index)
         assert (third.added, third.changed, third.unchanged, third.removed) == (1, 1, 28, 0)
         assert index.count == 31
-        fourth = catalog.index_items(hasher, read_items(album), index, prune=True)
+        fourth = indexing.index_items(encoder, read_items(album), index, prune=True)
         assert (fourth.unchanged, fourth.removed, index.count) == (30, 1, 30)
         assert coded == [30, 2]
 
         items = read_items(album)
         stored = {name: code for ids, codes in index.scan() for name, code in zip(ids, codes, strict=True)}
-        np.testing.assert_array_equal([stored[name] for name in items.ids], hasher.encode(items))
+        np.testing.assert_array_equal([stored[name] for name in items.ids], Hasher.load(model).encode(items))
 
 
 def test_a_stopped_run_goes_on_where_it_was(model, album, tmp_path, monkeypatch):
-    hasher = Hasher.load(model)
-    monkeypatch.setattr(catalog, "BATCH", 8)
-    original, left = catalog.add_batch, iter(range(2))
+    encoder = load_model(model)
+    monkeypatch.setattr(indexing, "BATCH", 8)
+    original, left = indexing.add_batch, iter(range(2))
 
     def crash(*arguments):
         next(left)  # StopIteration on the third batch stands for a crash
-        original(*arguments)
+        return original(*arguments)
 
-    monkeypatch.setattr(catalog, "add_batch", crash)
+    monkeypatch.setattr(indexing, "add_batch", crash)
     with open_index(tmp_path / "an.index", bits=16) as index, pytest.raises(StopIteration):
-        catalog.index_items(hasher, read_items(album), index)
-    monkeypatch.setattr(catalog, "add_batch", original)
+        indexing.index_items(encoder, read_items(album), index)
+    monkeypatch.setattr(indexing, "add_batch", original)
     with open_index(tmp_path / "an.index") as index:
-        done = catalog.index_items(hasher, read_items(album), index)
+        done = indexing.index_items(encoder, read_items(album), index)
         assert (done.added, done.unchanged, index.count) == (14, 16, 30)
 
 
 def test_a_picture_that_breaks_is_named_and_leaves_the_index(model, album, tmp_path):
-    hasher = Hasher.load(model)
+    encoder = load_model(model)
     with open_index(tmp_path / "an.index", bits=16) as index:
-        catalog.index_items(hasher, read_items(album), index)
+        indexing.index_items(encoder, read_items(album), index)
         (album / "red" / "3.png").write_bytes(b"no picture")
         with pytest.warns(UserWarning, match=r"1 of 30 .*3\.png"):
-            done = catalog.index_items(hasher, read_items(album), index)
+            done = indexing.index_items(encoder, read_items(album), index)
         assert list(done.skipped) == ["red/3.png"]
         assert index.count == 29
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("prune", [False, True])
+def test_what_a_run_reports_is_what_it_did(model, album, tmp_path, monkeypatch, seed, prune):
+    """Pictures break, mend, change, come and go by chance; every figure against a plain count."""
+    monkeypatch.setattr(indexing, "BATCH", 8)  # a change in one batch must not be counted in another
+    rng = np.random.default_rng(seed)
+    encoder = load_model(model)
+    held: dict[str, bytes] = {}
+    with open_index(tmp_path / "an.index", bits=16, model=encoder.fingerprint) as index, quiet():
+        for _ in range(5):
+            items = read_items(album)
+            content = {name: (album / name).read_bytes() for name in items.ids}
+            broken = {name for name, data in content.items() if data.startswith(b"no picture")}
+            whole = content.keys() - broken
+            done = indexing.index_items(encoder, items, index, prune=prune)
+
+            assert {*done.skipped} == broken
+            assert done.added == len(whole - held.keys())
+            assert done.changed == sum(content[name] != held[name] for name in whole & held.keys())
+            assert done.unchanged == sum(content[name] == held[name] for name in whole & held.keys())
+            gone = held.keys() - content.keys() if prune else set()
+            assert done.removed == len(held.keys() & broken) + len(gone)
+            assert done.added + done.changed + done.unchanged + len(done.skipped) == len(items)
+
+            held = {name: held[name] for name in held.keys() - broken - gone} | {n: content[n] for n in whole}
+            assert {name for ids, _ in index.scan() for name in ids} == held.keys()
+            disturb(album, rng)
+
+
+def disturb(album, rng):
+    """Break, repaint, delete and add some pictures; each write leaves a file of another size."""
+    names = sorted(str(path.relative_to(album)) for path in album.rglob("*.png"))
+    for name in rng.choice(names, 9, replace=False):
+        path, what = album / name, rng.integers(3)
+        if what == 0:
+            path.write_bytes(b"no picture" + bytes(int(rng.integers(1, 10**6))))
+        elif what == 1:
+            Image.fromarray(rng.integers(0, 256, (int(rng.integers(8, 40)), 32, 3), np.uint8)).save(path)
+        else:
+            path.unlink()
+    Image.fromarray(rng.integers(0, 256, (32, 32, 3), np.uint8)).save(album / f"new{rng.integers(10**9)}.png")
+
+
+@contextmanager
+def quiet():
+    """Pictures that are skipped are what the test is about."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SkippedWarning)
+        yield
+
+
+@pytest.mark.filterwarnings("default::pts3h.SkippedWarning")
+def test_the_command_reports_pictures_that_broke(model, album, tmp_path, capsys, monkeypatch):
+    """Two that were in broke, one that never was in is broken, one changed: no figure falls below zero."""
+    command = ("index", model, album, "--to", tmp_path / "an.index")
+    _, _, err = run(capsys, monkeypatch, *command)
+    assert "30 added, 0 changed, 0 unchanged, 0 removed" in err
+    for name in ("red/3.png", "blue/4.png", "new.png"):
+        (album / name).write_bytes(b"no picture")
+    Image.new("RGB", (32, 32), (60, 60, 200)).save(album / "red" / "0.png")
+    code, out, _ = run(capsys, monkeypatch, *command, "--json")
+    told = json.loads(out)
+    assert code == 0 and {*told.pop("skipped")} == {"red/3.png", "blue/4.png", "new.png"}
+    index = told.pop("index")
+    assert told == {"count": 28, "added": 0, "changed": 1, "unchanged": 27, "removed": 2}
+    assert index == str(tmp_path / "an.index")
+    _, _, err = run(capsys, monkeypatch, *command)
+    assert "0 added, 0 changed, 28 unchanged, 0 removed" in err and err.count("skipped red/3.png") <= 1
 
 
 def test_commands(model, album, tmp_path, capsys, monkeypatch):
@@ -221,13 +292,13 @@ def test_a_model_that_is_not_known_here_must_be_named(model, album, tmp_path, ca
 def test_metadata_from_csv(tmp_path):
     path = tmp_path / "meta.csv"
     path.write_text("id,price,new,name\na.png,2.5,true,Ball\nb.png,3,,\n")
-    assert catalog.read_meta(path) == {
+    assert indexing.read_meta(path) == {
         "a.png": {"price": 2.5, "new": True, "name": "Ball"},
         "b.png": {"price": 3},
     }
     path.write_text("name\nx\n")
     with pytest.raises(UserError, match="'id' column"):
-        catalog.read_meta(path)
+        indexing.read_meta(path)
 
 
 def test_doctor(capsys, monkeypatch):

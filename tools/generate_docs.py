@@ -1,7 +1,7 @@
-"""Write the pages of docs/ that are made from the code, or say which of them are out of date.
+"""Write what is made from the code, pages and the signature of ``Hasher``, or say what is out of date.
 
 python tools/generate_docs.py           # write them
-python tools/generate_docs.py --check   # exit code 1 if a page differs from what would be written
+python tools/generate_docs.py --check   # exit code 1 if a file differs from what would be written
 """
 
 import ast
@@ -14,11 +14,14 @@ from pathlib import Path
 from typing import Any
 
 import pts3h
-import pts3h.settings
+
+if __package__ in (None, ""):  # run as a file
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from tools.setting_docs import hasher_signature, settings_tables
 
 PROJECT = Path(__file__).resolve().parents[1]
 NOTE = "<!-- Made by `make generate` from the docstrings: change those, not this page. -->"
-SETTINGS_CLASS = "Config"  # of pts3h.settings
+HASHER = "src/pts3h/hasher.py"
 SECTIONS = ("Args", "Attributes", "Returns", "Yields", "Raises")
 
 
@@ -53,7 +56,7 @@ def class_parts(thing: type) -> Iterator[str]:
         yield fenced(f"{thing.__name__}({ast.unparse(start.args)})")
     yield from docstring_parts(thing)
     public = [part for part in own if not part.name.startswith("_")]
-    properties = [part for part in public if "property" in decorators(part)]
+    properties = [part for part in public if decorators(part) & {"property", "cached_property"}]
     named = inspect.getdoc(thing) or ""
     lines = [property_line(part) for part in properties if f"\n    {part.name}: " not in named]
     if lines:
@@ -105,27 +108,18 @@ def section(body: str, *, named: bool) -> str:
 
 
 def settings_page() -> str:
-    """docs/settings.md: every setting with its default and the docstring below it."""
-    source = inspect.getsource(getattr(pts3h.settings, SETTINGS_CLASS))
-    (node,) = ast.parse(source).body
-    assert isinstance(node, ast.ClassDef)
-    rows = []
-    for part, after in zip(node.body, [*node.body[1:], None], strict=True):
-        if isinstance(part, ast.AnnAssign) and part.value is not None:
-            kind = ast.unparse(part.annotation).replace("|", "or")
-            rows.append(
-                f"| {ast.unparse(part.target)} | {kind} | `{ast.unparse(part.value)}` | {meaning(after)} |"
-            )
-    head = ["| Setting | Kind | Default | Meaning |", "|---|---|---|---|"]
-    opening = "Each is a keyword of `Hasher`, and `--set NAME=VALUE` on the command line."
-    return "\n\n".join([NOTE, "# Settings", opening, "\n".join([*head, *rows])]) + "\n"
+    """docs/settings.md: every setting with its meaning, its default and its flag."""
+    opening = (
+        "Each is a keyword of `Hasher` and of a config for `pts3h bench`, and a flag of `pts3h fit`. What is "
+        "left out is chosen by the loss, the data and the defaults below. A setting that cannot act in the "
+        "situation at hand is refused."
+    )
+    return "\n\n".join([NOTE, "# Settings", opening, settings_tables()]) + "\n"
 
 
-def meaning(after: ast.stmt | None) -> str:
-    """The text below a field, fit for a cell of a table; nothing where the next field follows at once."""
-    if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
-        return as_markdown(" ".join(str(after.value.value).split())).replace("|", "\\|")
-    return ""
+def hasher_source() -> str:
+    """src/pts3h/hasher.py: the signature of ``Hasher`` names every setting."""
+    return hasher_signature((PROJECT / HASHER).read_text(encoding="utf-8"))
 
 
 def parsed(thing: Any) -> ast.stmt:
@@ -153,7 +147,12 @@ def fenced(code: str) -> str:
     return f"```text\n{code}\n```"
 
 
-PAGES: dict[str, Callable[[], str]] = {"docs/api.md": api_page}
+# hasher.py first: the page of the API shows its signature
+PAGES: dict[str, Callable[[], str]] = {
+    HASHER: hasher_source,
+    "docs/api.md": api_page,
+    "docs/settings.md": settings_page,
+}
 
 
 def main() -> None:

@@ -4,18 +4,22 @@ import json
 import os
 import shutil
 import signal
+from dataclasses import replace
 from unittest.mock import ANY
 
 import numpy as np
 import pytest
 import torch
 
-from pts3h.bench.cells import build_inputs, course, resolved, run_cell
-from pts3h.bench.plan import Cell, Setup, defining_settings
-from pts3h.bench.sources import load_data
-from pts3h.errors import UserError
+from pts3h import load_model
+from pts3h.bench.cells import codes_file, course, run_cell, task_of
+from pts3h.bench.plan import Cell, Setup
+from pts3h.bench.sources import load_data, split_of
+from pts3h.data.splits import Split
+from pts3h.errors import Interrupted, UserError
 from pts3h.objectives.pts3h import PTS3H
-from pts3h.training.loop import Interrupted
+from pts3h.systems.shallow.system import FEATURES
+from pts3h.systems.table import SYSTEMS
 
 WHOLE = Setup(
     "digits",
@@ -34,14 +38,17 @@ WHOLE = Setup(
 )
 
 
+FROZEN = replace(WHOLE, settings={**WHOLE.settings, "freeze": True})
+
+
 @pytest.fixture
 def run(tmp_path):
     """Run a cell in this process and read its file; the number of threads is put back."""
     threads = torch.get_num_threads()
 
-    def call(setup, method):
+    def call(setup, method, **more):
         cell = Cell(method, 8, 30, 0)
-        run_cell(setup, cell, tmp_path)
+        run_cell(setup, cell, tmp_path, **more)
         return json.loads((tmp_path / cell.file).read_text())
 
     yield call
@@ -78,33 +85,86 @@ def test_a_whole_network_that_was_stopped_goes_on(run, tmp_path, monkeypatch):
     assert steps == [1, 2, 3]
 
 
-def test_not_everything_is_trained_whole(run):
-    with pytest.raises(UserError, match="vat is not trained whole here"):
-        run(WHOLE, "vat")
+def test_other_objectives_are_trained_whole_too(run):
+    assert 0.05 < run(WHOLE, "vat")["map"] < 1
 
 
-def test_what_makes_a_hasher_a_system():
-    assert defining_settings("dsh") == {"loss": "dsh", "omega": 0.0}
-    assert defining_settings("pts3h-dpsh") == {"loss": "dpsh"}
-    assert defining_settings("pts3h-p") == {"loss": "dsh", "gamma": 0.0}
-    assert defining_settings("pts3h-q") == {"loss": "dsh", "consistency": False}
-    assert defining_settings("vat") == defining_settings("itq") == {}
+@pytest.mark.parametrize(
+    ("method", "expected"),
+    [
+        ("dsh", {"loss": "dsh", "omega": 0.0}),
+        ("pts3h-dpsh", {"loss": "dpsh", "gamma": 1.0}),
+        ("pts3h-p", {"loss": "dsh", "gamma": 0.0}),
+        ("pts3h-q", {"loss": "dsh", "consistency": False}),
+        ("vat", {"loss": "dsh", "omega": 0.1}),
+    ],
+)
+def test_a_cell_keeps_the_settings_that_make_its_system(run, method, expected):
+    settings = run(FROZEN, method)["settings"]
+    assert expected.items() <= settings.items()
+    assert FROZEN.settings.items() - {"unlabelled_per_batch": 8}.items() <= settings.items()
+    assert settings["unlabelled_per_batch"] == (0 if method == "dsh" else 8)
+    assert (settings["bits"], settings["seed"]) == (8, 0)
+
+
+def test_a_cell_of_a_shallow_system_keeps_how_features_were_made(run, tmp_path):
+    settings = run(FROZEN, "itq")["settings"]
+    assert {*settings} == {*FEATURES}
+    assert (settings["backbone"], settings["image_size"], settings["views"]) == ("small", 16, 1)
+    np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=(90, 5)).astype(np.float32))
+    np.save(tmp_path / "y.npy", np.arange(90) % 3)
+    assert run(Setup(str(tmp_path / "x.npy"), labels=str(tmp_path / "y.npy")), "lsh")["settings"] == {}
+
+
+def test_codes_and_model_are_kept_where_asked(run, tmp_path):
+    whole = run(FROZEN, "pts3h-dsh", keep_codes=True, model_folder=tmp_path / "model")
+    items = load_data("digits", None, None, 300).items
+    codes = np.load(codes_file(tmp_path, Cell("pts3h-dsh", 8, 30, 0)))
+    np.testing.assert_array_equal(codes, load_model(tmp_path / "model").encode(items).codes)
+    assert Split.load(tmp_path / "model" / "split.json").digest() == whole["split"]
+
+
+def test_a_setting_of_one_system_that_cannot_act_is_refused(run):
+    for method, own, why in [
+        ("dsh", {"omega": 0.5}, r"omega=0\.5 would do nothing here: dsh always has omega=0\.0"),
+        ("pts3h-p", {"similar_share": 0.2}, "omega or gamma is 0"),
+        ("itq", {"hidden": 8}, "hidden=8 would do nothing here: itq has no such setting"),
+    ]:
+        with pytest.raises(UserError, match=why):
+            run(replace(FROZEN, of={method: own}), method)
 
 
 def test_a_setting_for_all_does_not_make_a_baseline_another_system(run):
     """--set omega=0.9 is for PTS3H; DSH stays supervised."""
-    settings = {**WHOLE.settings, "freeze": True}
     plain, changed = (
-        run(Setup("digits", images=300, settings=settings | more), "dsh") for more in ({}, {"omega": 0.9})
+        run(replace(FROZEN, settings={**FROZEN.settings, **more}), "dsh") for more in ({}, {"omega": 0.9})
     )
+    assert changed["settings"]["omega"] == 0
     assert plain["map"] == changed["map"] and not changed["course"]
 
 
-def test_queries_do_not_shape_the_features():
-    data = load_data("digits", None, None, 300)
-    config = resolved(data, Cell("dsh", 8, 30, 0), {**WHOLE.settings, "freeze": True})
-    whole, part = (build_inputs(data, config, members=members) for members in (None, np.arange(50)))
-    assert not torch.equal(whole.center, part.center)
+@pytest.mark.parametrize("method", ["pts3h-dsh", "itq"])
+def test_queries_do_not_shape_the_codes(tmp_path, method):
+    """Two tasks that differ in the queries alone learn the same codes."""
+    labels = np.arange(120) % 3
+    vectors = (3 * np.eye(3, 8)[labels] + np.random.default_rng(0).normal(size=(120, 8))).astype(np.float32)
+    found = []
+    for name, scale in (("plain", 1), ("moved", 50)):
+        x, y = str(tmp_path / f"{name}.npy"), str(tmp_path / "y.npy")
+        np.save(y, labels)
+        np.save(x, vectors)
+        data = load_data(x, None, y, None)
+        split = split_of(data, 30, 0)
+        moved = vectors.copy()
+        moved[split.queries] *= scale
+        np.save(x, moved)
+        load_data.cache_clear()
+        setup = Setup(x, labels=y, settings={"steps": 5, "hidden": 8})
+        data = load_data(x, None, y, None)
+        task = task_of(setup, Cell(method, 8, 30, 0), data, split, tmp_path)
+        outputs, _ = SYSTEMS.find(method).fit(task).outputs(data.items)
+        found.append(outputs[split.database])
+    np.testing.assert_array_equal(*found)
 
 
 def test_the_course_of_thr_is_thinned():

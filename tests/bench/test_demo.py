@@ -1,5 +1,7 @@
 import json
+import re
 
+import pytest
 from PIL import Image
 
 from pts3h import Hasher
@@ -10,14 +12,14 @@ from pts3h.errors import UserError
 
 def test_the_demo_falls_back_and_leaves_table_gallery_and_model(tmp_path, monkeypatch, capsys):
     """Where CIFAR-10 and Fashion-MNIST cannot be had, it says so and uses the digits."""
-    original = demo.load_dataset
+    original = demo.load_data
 
-    def offline(name):
+    def offline(name, *more):
         if name != "digits":
             raise UserError(f"cannot get {name}")
-        return original(name)
+        return original(name, *more)
 
-    monkeypatch.setattr(demo, "load_dataset", offline)
+    monkeypatch.setattr(demo, "load_data", offline)
     out = tmp_path / "out"
     demo.run_demo(out, images=300, label_counts=(30,), seeds=1, bits=16, dataset=None)
 
@@ -35,4 +37,23 @@ def test_the_demo_falls_back_and_leaves_table_gallery_and_model(tmp_path, monkey
     split = Split.load(out / "model" / "split.json")
     assert len(split.labelled) == 30 and not set(split.queries) & set(split.database)
     assert Hasher.load(out / "model").bits == 16
-    assert demo.is_earlier_demo(out), "a second run may replace it"
+
+    stages = [line for line in shown.err.splitlines() if " of " in line]
+    assert len(stages) >= 3, "features and runs say how far they are"
+    for line in stages:
+        assert re.fullmatch(r".+: [\d,]+ of [\d,]+ \w+(, (about .+ left|done in .+))?", line), line
+    ended = {line.split(":")[0] for line in stages if ", done in " in line}
+    assert "runs" in ended and len(ended) >= 2
+    assert re.fullmatch(r"done in (\d+ min )?\d+ s", shown.err.splitlines()[-1])
+
+    demo.run_demo(out, images=300, label_counts=(40,), seeds=1, bits=16, dataset="digits")
+    assert {entry["labels"] for entry in json.loads((out / "results.json").read_text())} == {40}
+    assert len(Split.load(out / "model" / "split.json").labelled) == 40
+    assert {path.name for path in out.iterdir()} == demo.OUTPUTS
+
+
+def test_a_folder_that_is_no_demo_is_left_alone(tmp_path):
+    (tmp_path / "letter.txt").write_text("mine")
+    with pytest.raises(UserError, match="exists and is not empty"):
+        demo.run_demo(tmp_path, images=300, label_counts=(30,), seeds=1, bits=16, dataset="digits")
+    assert [path.name for path in tmp_path.iterdir()] == ["letter.txt"]

@@ -7,7 +7,7 @@ from pts3h.errors import UserError
 
 
 def plan(**changes):
-    asked = {"methods": ["itq", "lsh"], "bits": [12, 24], "labels": [50], "runs": 3} | changes
+    asked = {"methods": ["itq", "lsh"], "bits": [12, 24], "label_counts": [50], "runs": 3} | changes
     return Plan(Setup("digits"), **asked)
 
 
@@ -29,10 +29,12 @@ def test_sensitivity_varies_one_setting_at_a_time():
 
 
 def test_settings_of_a_cell_come_from_all_three_places():
+    """And which of them may be set aside: what is asked of every system, and what a variation idles."""
     setup = Setup("digits", settings={"steps": 5, "eta": 0.1}, of={"dsh": {"eta": 0.2}})
-    assert setup.settings_of(Cell("itq", 12, 50, 0)) == {"steps": 5, "eta": 0.1}
-    assert setup.settings_of(Cell("dsh", 12, 50, 0)) == {"steps": 5, "eta": 0.2, "loss": "dsh", "omega": 0.0}
-    assert setup.settings_of(Cell("pts3h-dsh", 12, 50, 0, ("omega", 0.3)))["omega"] == 0.3
+    assert setup.settings_of(Cell("itq", 12, 50, 0)) == ({"steps": 5, "eta": 0.1}, {"steps", "eta"})
+    assert setup.settings_of(Cell("dsh", 12, 50, 0)) == ({"steps": 5, "eta": 0.2}, {"steps"})
+    varied = Cell("dsh", 12, 50, 0, ("omega", 0.3))
+    assert setup.settings_of(varied) == ({"steps": 5, "eta": 0.2, "omega": 0.3}, {"steps", "eta"})
 
 
 @pytest.mark.parametrize(
@@ -40,7 +42,8 @@ def test_settings_of_a_cell_come_from_all_three_places():
     [
         ({"methods": ["pts3h-dhs"]}, "did you mean pts3h-dsh"),
         ({"bits": [0]}, "bits must be"),
-        ({"labels": [1]}, "at least two"),
+        ({"label_counts": [1]}, "at least two"),
+        ({"label_counts": []}, "at least one"),
         ({"runs": 0}, "at least one"),
         ({"methods": []}, "at least one"),
     ],

@@ -85,7 +85,7 @@ class TestForms:
 def reported(tmp_path_factory):
     """A folder with every kind of cell, and its report."""
     folder = tmp_path_factory.mktemp("reported")
-    write(folder, matrix(), settings={"steps": 7, "backbone": "<b>"})
+    write(folder, matrix(), settings={"steps": 7, "weights": "<b>"})
     write_report(folder)
     return folder
 

@@ -74,8 +74,8 @@ class TestArrays:
         ("x", "y", "message"),
         [
             ("none.npy", "y.npy", "there is no"),
-            ("x.npy", None, "--classes labels.npy"),
-            ("x.npy", "short.npy", "one label for each of the 90"),
+            ("x.npy", None, "--labels labels.npy"),
+            ("x.npy", "short.npy", "a label for each of the 90"),
             ("digits", "y.npy", "has its own labels"),
         ],
     )

@@ -1,16 +1,23 @@
 """Pages made from the code say what the code says."""
 
 import inspect
+import re
 import subprocess
 import sys
 from dataclasses import fields
 
 import pytest
 from tools import generate_docs
-from tools.generate_docs import SETTINGS_CLASS, api_page, section, settings_page
+from tools.generate_docs import api_page, section, settings_page
+from tools.setting_docs import hasher_signature
 
 import pts3h
-import pts3h.settings
+from pts3h.cli.app import load_command
+from pts3h.losses.table import LOSSES
+from pts3h.nets.backbones.table import BACKBONES
+from pts3h.settings import documented
+from pts3h.settings.asked import Settings
+from pts3h.settings.documented import GROUPS
 from tests.docs.blocks import PROJECT
 
 
@@ -52,9 +59,67 @@ def test_entries_of_a_section():
     assert section(body, named=True) == "- `a`: one and more: of it\n- `b`: `two`, see `c`"
 
 
-def test_every_setting_with_its_default():
-    rows = [line.split(" | ") for line in settings_page().splitlines() if line.startswith("| ")][1:]
-    shown = {row[0].removeprefix("| "): row[2].strip("`") for row in rows}
-    held = {field.name: field.default for field in fields(getattr(pts3h.settings, SETTINGS_CLASS))}
-    assert shown == {name: repr(default) for name, default in held.items()}
-    assert {row[0].removeprefix("| "): row[3] for row in rows}["bits"] == "Code length. |"
+def rows_below(heading):
+    """The rows of the table under a heading of docs/settings.md, without markup."""
+    part = settings_page().split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    lines = [line for line in part.splitlines() if line.startswith("| ")][2:]
+    cells = [re.split(r" (?<!\\)\| ", line.removeprefix("| ").removesuffix(" |")) for line in lines]
+    return [[cell.replace("`", "").replace("\\|", "|") for cell in row] for row in cells]
+
+
+def test_every_setting_with_its_flag():
+    rows = [row for group in ("General", *GROUPS) for row in rows_below(group)]
+    assert sorted(row[0] for row in rows) == sorted(field.name for field in fields(Settings))
+    options = {option.name: option for option in load_command("fit").params}
+    for name, _, text, flags in rows:
+        assert text and text.endswith("."), name
+        if name == "freeze":
+            assert flags == "--fine-tune"
+        else:
+            assert flags.split(", ") == [*options[name].opts, *options[name].secondary_opts]
+    assert ["bits", "int", "Code length.", "--bits, -b"] in rows
+
+
+def test_settings_are_in_the_groups_of_the_help():
+    assert [row[0] for row in rows_below("Vectors")] == ["noise", "drop"]
+    assert [row[0] for row in rows_below("General")] == ["bits", "loss", "seed", "device"]
+
+
+def test_a_setting_without_a_meaning_is_not_passed_over(monkeypatch):
+    source = 'class Settings:\n    bits: int = 64\n    """Code length."""\n    x: int = 1\n    y: int = 2\n'
+    monkeypatch.setattr(documented.inspect, "getsource", lambda _: source)
+    with pytest.raises(TypeError, match="the setting x needs a default and a docstring"):
+        documented.documented_settings()
+
+
+def test_defaults_of_losses_and_backbones():
+    rows = rows_below("What each loss brings along")
+    assert [row[0] for row in rows] == LOSSES.names()
+    for name, omega, gamma, eta, rate, beside, alone in rows:
+        loss = LOSSES.find(name)
+        assert (float(omega), float(gamma), float(eta)) == (loss.omega, loss.gamma, loss.eta)
+        assert (int(beside), int(alone)) == (loss.labelled_per_batch, loss.labelled_alone)
+        assert float(rate.split(",")[0]) == loss.rate(64) and ("below" in rate) == (
+            loss.rate(12) < loss.rate(64)
+        )
+    rows = rows_below("What each backbone brings along")
+    assert [row[0] for row in rows] == BACKBONES.names()
+    for name, text, pretrained, smallest, hidden in rows:
+        row = BACKBONES.find(name)
+        assert text == row.help and int(smallest) == row.smallest
+        assert (pretrained == "yes") == (row.pretrained is not None)
+        assert hidden == (str(row.hidden) if row.hidden else "none")
+
+
+def test_the_signature_of_hasher_names_every_setting_with_its_default():
+    parameters = inspect.signature(pts3h.Hasher).parameters
+    assert {name: p.default for name, p in parameters.items()} == {
+        f.name: f.default for f in fields(Settings)
+    }
+    assert generate_docs.HASHER in generate_docs.PAGES
+
+
+def test_a_signature_out_of_date_is_mended():
+    source = (PROJECT / generate_docs.HASHER).read_text()
+    old = source.replace("        omega: float | None = None,\n", "").replace("Code length.", "Length.", 1)
+    assert old != source and hasher_signature(old) == source

@@ -68,7 +68,7 @@ def run_cell(
         **figures(report, data.protocol.map_at),
         "seconds": round(time.monotonic() - started, 2),
         "split": split.digest(),
-        "settings": None if used is None else used.to_json(),
+        "settings": system.record(task),
         "course": course(encoder.history),
     }
     if keep_codes:

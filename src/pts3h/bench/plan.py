@@ -81,9 +81,12 @@ class Setup:
 
     def settings_of(self, cell: Cell) -> tuple[dict[str, Any], frozenset[str]]:
         """What is asked of a cell's system, and which of it is asked of every system."""
-        varied = {} if cell.varied is None else {cell.varied[0]: cell.varied[1]}
-        own = {**self.of.get(cell.method, {}), **varied}
-        return {**self.settings, **own}, frozenset(self.settings.keys() - own.keys())
+        own = self.of.get(cell.method, {})
+        if cell.varied is None:
+            return {**self.settings, **own}, frozenset(self.settings.keys() - own.keys())
+        # with omega at 0 the user's gamma cannot act, which is no mistake of the user's
+        name, value = cell.varied
+        return {**self.settings, **own, name: value}, frozenset(self.settings.keys() | own.keys()) - {name}
 
 
 def named(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,6 @@ from typer.core import TyperCommand
 
 from ..bench.configs import read_config
 from ..bench.plan import Plan, Setup, claim
-from ..bench.tables import print_table
 from ..data.datasets.table import DATASETS
 from ..errors import UserError
 from ..systems.table import SYSTEMS
@@ -88,9 +87,11 @@ def bench(
     if show_list:
         print("\n".join(SYSTEMS.names()))
         return
-    from ..bench.matrix import run_matrix  # brings torch
+    from ..bench.idle_settings import refuse_idle_settings  # these bring torch
+    from ..bench.matrix import run_matrix
     from ..bench.report import write_report
     from ..bench.sources import default_labels, load_data
+    from ..bench.tables import print_table
 
     stored = {} if config is None else read_config(config)
     name = dataset or stored.get("dataset")
@@ -118,6 +119,7 @@ def bench(
         runs or stored.get("runs") or RUNS,
         sensitivity,
     )
+    refuse_idle_settings(plan, out)
     claim(out, setup, shlex.join(["pts3h", *sys.argv[1:]]))
     failed = run_matrix(plan, out, workers=jobs)
     for table in write_report(out):

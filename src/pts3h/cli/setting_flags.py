@@ -1,71 +1,65 @@
 """Flags of the command line for settings, made from the settings themselves."""
 
-import ast
 import inspect
 import json
 from collections.abc import Callable
 from dataclasses import fields
-from itertools import pairwise
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 import typer
 
 from ..errors import UserError
 from ..losses.table import LOSSES
-from ..settings import asked
+from ..nets.backbones.table import BACKBONES
 from ..settings.asked import Settings
+from ..settings.documented import GENERAL, documented_settings
 
-# said by a flag of another name
-ELSEWHERE = ("freeze",)
+SAID_BY = {"freeze": "--fine-tune"}  # settings with a flag of another name
 SHORT = {"bits": "-b"}
-PANELS = {
-    "Learning": ("omega", "ramp"),
-    "Pictures": ("backbone", "jitter"),
-    "Vectors": ("noise", "device"),
-}
 
 
 def setting_help() -> dict[str, str]:
-    """What the docstring below each setting says, by name."""
-    tree = ast.parse(inspect.getsource(asked))
-    (body,) = (node.body for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Settings")
-    found = {}
-    for field, below in pairwise(body):
-        if (
-            isinstance(field, ast.AnnAssign)
-            and isinstance(field.target, ast.Name)
-            and isinstance(below, ast.Expr)
-            and isinstance(below.value, ast.Constant)
-        ):
-            found[field.target.id] = " ".join(str(below.value.value).split())
+    """What each setting means, by name; what there is to choose from comes from the tables."""
+    found = {setting.name: setting.plain for setting in documented_settings()}
     found["loss"] = f"Pairwise loss: {', '.join(LOSSES.names())}."
-    found["backbone"] = found["backbone"].partition(", or a")[0] + ". By default efficientnet-lite0."
+    found["backbone"] = (
+        f"Image network: {', '.join(BACKBONES.names())}, timm:<model>, torchvision:<model>. "
+        "By default efficientnet-lite0."
+    )
     return found
+
+
+def flag_names() -> dict[str, list[str]]:
+    """How each setting is spelt on the command line, as typer takes it."""
+    names = {}
+    for field in fields(Settings):
+        long = f"--{field.name.replace('_', '-')}"
+        if plain_kind(field.type) is bool:
+            long = f"{long}/--no-{long[2:]}"
+        short = [SHORT[field.name]] if field.name in SHORT else []
+        names[field.name] = [SAID_BY[field.name]] if field.name in SAID_BY else [long, *short]
+    return names
 
 
 def with_settings(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command one flag per setting; it receives those that were typed as ``settings``."""
-    texts, panel_of = setting_help(), panels()
+    texts, names = setting_help(), flag_names()
+    panels = {setting.name: setting.group for setting in documented_settings()}
     parameters = [p for p in inspect.signature(command).parameters.values() if p.name != "settings"]
     for field in fields(Settings):
-        if field.name in ELSEWHERE:
+        if field.name in SAID_BY:
             continue
-        names = [f"--{field.name.replace('_', '-')}", *([SHORT[field.name]] if field.name in SHORT else [])]
-        kind = plain_kind(field.type)
-        if kind is bool:
-            names = [f"{names[0]}/--no-{names[0][2:]}"]
+        panel = None if panels[field.name] == GENERAL else panels[field.name]
         option = typer.Option(
-            *names, help=texts[field.name], rich_help_panel=panel_of.get(field.name), show_default=False
+            *names[field.name], help=texts[field.name], rich_help_panel=panel, show_default=False
         )
+        annotation = flag(plain_kind(field.type), option)
         parameters.append(
-            inspect.Parameter(
-                field.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=flag(kind, option)
-            )
+            inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
         )
 
     def run(**given: Any) -> None:
-        names = {field.name for field in fields(Settings)} - set(ELSEWHERE)
-        typed = {name: given.pop(name) for name in names if name in given}
+        typed = {field.name: given.pop(field.name) for field in fields(Settings) if field.name in given}
         command(**given, settings={name: value for name, value in typed.items() if value is not None})
 
     described: Any = run
@@ -78,16 +72,6 @@ def flag(kind: type, option: Any) -> Any:
     """The annotation of a flag that may be left out."""
     annotations: Any = Annotated
     return annotations[kind | None, option]
-
-
-def panels() -> dict[str, str]:
-    """Which part of the help a setting is in."""
-    names = [field.name for field in fields(Settings)]
-    return {
-        name: panel
-        for panel, (first, last) in PANELS.items()
-        for name in names[names.index(first) : names.index(last) + 1]
-    }
 
 
 def plain_kind(annotation: Any) -> type[Any]:

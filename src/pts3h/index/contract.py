@@ -31,7 +31,12 @@ SCAN_BATCH = 16_384
 
 @dataclass(slots=True)  # not frozen: that would cost more than finding the hits of a small radius
 class Hits:
-    """What one query found: ids and distances in parallel lists, ordered by (distance, id)."""
+    """What one query found, ordered by (distance, id); it can be looped over in pairs.
+
+    Attributes:
+        ids: of the items.
+        distances: their Hamming distances, in the same order.
+    """
 
     ids: list[Any] = field(default_factory=list)
     distances: list[int] = field(default_factory=list)

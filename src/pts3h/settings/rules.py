@@ -1,9 +1,8 @@
 """Which settings can act in the situation at hand. One that cannot is refused: it would only pretend."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..errors import UserError
 from ..losses.table import Loss
 
 if TYPE_CHECKING:
@@ -77,17 +76,23 @@ RULES = (
 OFF = {"freeze": True, "divide": None, "consistency": None}
 
 
-def refuse_idle(asked: Mapping[str, Any], used: "Used", loss: Loss, shared: Collection[str] = ()) -> None:
-    """Raise for the first setting that was asked for and cannot act.
+def idle(asked: Mapping[str, Any], used: "Used", loss: Loss) -> dict[str, str]:
+    """Why a setting that was asked for cannot act, by name.
 
     Args:
         asked: settings by name.
         used: what came of them.
         loss: the pairwise loss.
-        shared: names that are set aside instead.
     """
+    found: dict[str, str] = {}
     for rule in RULES:
         for name in rule.names:
             value, off = asked.get(name), OFF.get(name, False)
-            if value is not None and value != off and name not in shared and not rule.act(used, loss):
-                raise UserError(f"{name}={value!r} would do nothing here: {rule.why}; leave it out")
+            if value is not None and value != off and not rule.act(used, loss):
+                found.setdefault(name, rule.why)
+    return found
+
+
+def nothing_to_do(name: str, value: Any, why: str) -> str:
+    """What a user reads of a setting that cannot act."""
+    return f"{name}={value!r} would do nothing here: {why}; leave it out"

@@ -10,7 +10,7 @@ from ..errors import UserError
 from ..losses.table import LOSSES, Loss, Reading
 from ..nets.backbones.table import BackboneRow, find_backbone
 from .asked import AUTO, Settings
-from .rules import refuse_idle
+from .rules import idle, nothing_to_do
 
 NO_BACKBONE = "none"
 HEAD_STEPS = 1000
@@ -159,6 +159,25 @@ def resolve(settings: Settings, training: TrainingSet, *, shared: Collection[str
         shared: names of settings that were asked for on behalf of several systems: where one cannot act, it
             is set aside. Any other setting that cannot act is refused.
     """
+    used, loss, backbone = choose(settings, training)
+    asked = settings.asked()
+    for name, why in idle(asked, used, loss).items():
+        if name not in shared:
+            raise UserError(nothing_to_do(name, asked[name], why))
+    used = neutral(used)
+    if backbone is not None:
+        check_size(used, backbone)
+    return used
+
+
+def idle_settings(settings: Settings, training: TrainingSet) -> dict[str, str]:
+    """Why a setting that was asked for cannot act, by name."""
+    used, loss, _ = choose(settings, training)
+    return idle(settings.asked(), used, loss)
+
+
+def choose(settings: Settings, training: TrainingSet) -> tuple[Used, Loss, BackboneRow | None]:
+    """Every choice, whether or not it acts; the loss; the image network, where there is one."""
     asked = settings.asked()
     loss = LOSSES.find(settings.loss)
     chosen: dict[str, Any] = {**DEFAULTS, "bits": settings.bits, "loss": loss.name, "seed": settings.seed}
@@ -176,12 +195,7 @@ def resolve(settings: Settings, training: TrainingSet, *, shared: Collection[str
         applicable = {name: value for name, value in applicable.items() if name not in PICTURE_SETTINGS}
     elif "backbone" in applicable:
         applicable["backbone"] = backbone.name
-    used = complete(chosen | applicable, settings, training, loss)
-    refuse_idle(asked, used, loss, shared)
-    used = neutral(used)
-    if backbone is not None:
-        check_size(used, backbone)
-    return used
+    return complete(chosen | applicable, settings, training, loss), loss, backbone
 
 
 PICTURE_SETTINGS = frozenset(FOR_VECTORS) - {"hidden", "noise", "drop"} | {"code_size"}

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..settings.asked import Network, Settings
-from ..settings.used import Used, resolve
+from ..settings.used import Used, idle_settings, resolve
 from ..util.table import load
 from .system import Encoder, System, Task
 
@@ -40,8 +40,20 @@ class DeepSystem(System):
 
     def used(self, task: Task) -> Used:
         """The settings with every choice made."""
-        idle = task.shared | self.defining.keys() | self.defaults.keys()
-        return resolve(self.settings(task), task.training, shared=idle)
+        self.refuse_idle(task)
+        settings = self.settings(task)
+        return resolve(settings, task.training, shared=settings.asked())
+
+    def idle(self, task: Task) -> dict[str, str]:
+        """What defines this system stands, and so does what each run says itself."""
+        fixed = {**self.defining, "bits": task.bits, "seed": task.seed}
+        found = {
+            name: f"{self.name} always has {name}={fixed[name]!r}"
+            for name, value in task.settings.items()
+            if name in fixed and value != fixed[name]
+        }
+        others = idle_settings(self.settings(task), task.training)
+        return found | {name: why for name, why in others.items() if name in task.settings.keys() - fixed}
 
     def fit(self, task: Task) -> Encoder:
         """Train the network, or go on with what is in the task's folder."""
@@ -49,5 +61,5 @@ class DeepSystem(System):
 
         model = train_or_load(self.name, load(self.objective), self.used(task), task)
         return Encoder(
-            lambda items: model.outputs(items, network=self.network, progress=False), model.history
+            lambda items: model.outputs(items, network=self.network, progress=False), model.history, model
         )

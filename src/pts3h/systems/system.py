@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from ..data.items import Items
 from ..data.training_set import TrainingSet
+from ..errors import UserError
+from ..settings.rules import nothing_to_do
 from ..settings.used import Used
 from ..util.progress import Progress
 
@@ -86,3 +88,18 @@ class System(ABC):
     def used(self, task: Task) -> Used | None:
         """The settings with every choice made; None for a system that has none."""
         return None
+
+    def idle(self, task: Task) -> dict[str, str]:
+        """Why a setting that the task asks for cannot act in this system, by name."""
+        return {}
+
+    def refuse_idle(self, task: Task) -> None:
+        """Raise for a setting that cannot act, unless it was asked for on behalf of several systems."""
+        for name, why in self.idle(task).items():
+            if name not in task.shared:
+                raise UserError(nothing_to_do(name, task.settings[name], why))
+
+    def record(self, task: Task) -> dict[str, Any]:
+        """The settings that acted, for those who want to know how a figure came about."""
+        used = self.used(task)
+        return {} if used is None else used.to_json()

@@ -2,7 +2,7 @@
 
 Each bit is the top eigenvector of X'X/n + eta Xl'S Xl/m. The pairs that it violates count more in the next
 one, and what it explains of X is taken out. Decided here: it is taken out of the variance alone, so that a
-later bit may come back to directions in which pairs are still wrong (docs/bench.md has the figures).
+later bit may come back to directions in which pairs are still wrong (docs/comparing.md has the figures).
 """
 
 import numpy as np

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,11 +37,23 @@ class ShallowSystem(System):
 
     def used(self, task: Task) -> Used:
         """How the features of pictures are computed."""
+        self.refuse_idle(task)
         asked = {name: value for name, value in task.settings.items() if name in FEATURES}
-        if own := sorted(set(task.settings) - set(FEATURES) - task.shared):
-            raise UserError(f"{own[0]} would do nothing here: {self.name} has no such setting; leave it out")
         settings = Settings.from_keywords({**asked, "bits": task.bits, "freeze": True})
         return resolve(settings, task.training, shared={*FEATURES, "freeze"})
+
+    def idle(self, task: Task) -> dict[str, str]:
+        """Only features have settings, and vectors are what they are."""
+        others = {name: f"{self.name} has no such setting" for name in task.settings if name not in FEATURES}
+        if task.training.items.images is not None:
+            return others
+        features = [name for name in task.settings if name in FEATURES]
+        return others | dict.fromkeys(features, "it is for pictures, and these items are vectors")
+
+    def record(self, task: Task) -> dict[str, Any]:
+        """How the features were computed."""
+        used = self.used(task)
+        return {name: getattr(used, name) for name in FEATURES} if used.takes_pictures else {}
 
     def fit(self, task: Task) -> Encoder:
         """Learn from the vectors of all items that take part, and from the known pairs."""
