@@ -114,15 +114,11 @@ def test_saved_and_loaded(tmp_path, monkeypatch):
     assert again.settings.loss == "angle"
 
     monkeypatch.setattr(LOSSES, "_rows", ours)  # another program, which does not know the row yet
-    with pytest.raises(pts3h.UserError, match="there is no loss 'angle'"):
-        pts3h.Hasher.load(tmp_path / "model")
-    np.testing.assert_array_equal(
-        pts3h.load_model(tmp_path / "model").encode(problems.make_vectors()).codes, codes
-    )
-    LOSSES.find(ROW)
-    np.testing.assert_array_equal(
-        pts3h.Hasher.load(tmp_path / "model").encode(problems.make_vectors()), codes
-    )
+    stranger = pts3h.Hasher.load(tmp_path / "model")
+    np.testing.assert_array_equal(stranger.encode(problems.make_vectors()), codes)
+    with pytest.raises(pts3h.UserError, match="a loss of your own, angle"):
+        stranger.fit(problems.make_vectors(), labels=problems.TRUTH)
+    assert pts3h.Hasher.load(tmp_path / "model", loss=ROW).settings.loss is ROW
 
 
 def test_as_a_system():
