@@ -80,7 +80,9 @@ class TestEach:
 
     def test_a_setting_of_networks_is_refused_or_set_aside(self, name):
         task, asked = training(), {"steps": 5}
-        with pytest.raises(pts3h.UserError, match=f"steps would do nothing here: {name} has no such setting"):
+        with pytest.raises(
+            pts3h.UserError, match=f"steps=5 would do nothing here: {name} has no such setting"
+        ):
             SYSTEMS.find(name).fit(Task(task, 12, settings=asked))
         SYSTEMS.find(name).used(Task(task, 12, settings=asked, shared=frozenset(asked)))
 

@@ -30,8 +30,13 @@ def fit(
         str | None, typer.Option(help="CSV of id,label, an .npy (-1 unknown), or 'folder' for class folders.")
     ] = None,
     fine_tune: Annotated[
-        bool, typer.Option("--fine-tune", help="Train the whole network, not only the layers above it.")
-    ] = False,
+        bool | None,
+        typer.Option(
+            "--fine-tune/--freeze",
+            help="Train the whole network, or only the layers above it. By default only those, unless the "
+            "backbone is untrained.",
+        ),
+    ] = None,
     validation: Annotated[
         float | None,
         typer.Option(help="Share of the labelled items held out to choose omega and gamma (see --grid)."),
@@ -50,7 +55,7 @@ def fit(
     settings: dict[str, Any] | None = None,
 ) -> None:
     """Learn codes from items and a few known pairs (or labels)."""
-    asked = (settings or {}) | ({"freeze": False} if fine_tune else {})
+    asked = (settings or {}) | ({} if fine_tune is None else {"freeze": not fine_tune})
     hasher = pts3h.Hasher.from_settings(asked)
     hasher.fit(
         read_items(items, root=root),
