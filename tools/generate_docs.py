@@ -33,7 +33,7 @@ def api_page() -> str:
         NOTE,
         "# API",
         "These names are public and stay. Everything else may move.",
-        f"```python\nfrom pts3h import {', '.join(names)}\n```",
+        "```python\nfrom pts3h import (\n" + "".join(f"    {name},\n" for name in names) + ")\n```",
         "\n".join(["| Name | What it is |", "|---|---|", *rows]),
     ]
     for name in names:

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from pts3h.util.files import cache_folder
+from pts3h.util.files import cache_folder, locked
 
 VERSION = "2.3.5"
 TOKEN = "root:Milvus"  # what every new Milvus server starts with
@@ -72,8 +72,20 @@ def free_port() -> int:
 @contextmanager
 def running_server() -> Iterator[str]:
     """Start a server on a free port with an empty data folder; yields ``host:port``."""
-    python, port, health_port = installed_server(), free_port(), free_port()
-    data = Path(tempfile.mkdtemp(prefix="milvus-"))
+    python, data = installed_server(), Path(tempfile.mkdtemp(prefix="milvus-"))
+    # each part looks for a free port and takes it a moment later: one server at a time may do that
+    with locked(Path(tempfile.gettempdir()) / f"pts3h-milvus-start-{os.getuid()}.lock"):
+        guard, address = start_server(python, data)
+    try:
+        yield address
+    finally:
+        guard.communicate()
+        shutil.rmtree(data, ignore_errors=True)  # what the server wrote in its last moment
+
+
+def start_server(python: Path, data: Path) -> tuple[subprocess.Popen[bytes], str]:
+    """The process that guards the server, once it answers, and its address."""
+    port, health_port = free_port(), free_port()
     command = [
         python,
         "-c",
@@ -94,10 +106,10 @@ def running_server() -> Iterator[str]:
         )
     try:
         wait_until_healthy(health_port, data)
-        yield f"127.0.0.1:{port}"
-    finally:
+    except BaseException:
         guard.communicate()
-        shutil.rmtree(data, ignore_errors=True)  # what the server wrote in its last moment
+        raise
+    return guard, f"127.0.0.1:{port}"
 
 
 def wait_until_healthy(health_port: int, data: Path) -> None:
