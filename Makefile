@@ -1,6 +1,8 @@
 # Everything runs in .venv, which is made on first use. `make help` lists the targets.
 PYTHON ?= python3
 BIN := .venv/bin
+# test processes: one per core, and one for those that wait for Milvus
+RUNS := $(shell expr $$(nproc 2>/dev/null || echo 1) + 1)
 export PTS3H_CACHE ?= $(CURDIR)/.cache
 
 .PHONY: help setup test lint types docs generate wheel demo clean
@@ -28,7 +30,7 @@ types: setup  ## mypy, strict
 	$(BIN)/mypy
 
 test: setup lint types docs  ## all checks and tests
-	$(BIN)/pytest --numprocesses $(shell nproc 2>/dev/null || echo 2)
+	$(BIN)/pytest --numprocesses $(RUNS)
 
 # mkdocs must not be quiet: --quiet hides the warnings from --strict as well.
 docs: setup  ## check every page and link, build the site into site/
