@@ -8,6 +8,9 @@ import sys
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from . import kernel
+from .kernel import fallback
+
 # What each optional package is for, and the extra that brings it.
 OPTIONAL = {
     "faiss-cpu": ("faiss", "searches where the kernel is not compiled"),
@@ -86,9 +89,6 @@ def diagnose() -> Diagnosis:
 
 
 def _search() -> Search:
-    from . import kernel
-    from .kernel import fallback
-
     if kernel.compiled():
         from .kernel import native
 

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from rich.console import Console
+from rich.table import Table
 
 from ..codes import Codes, hamming
 from ..data.datasets.dataset import Dataset
@@ -103,9 +105,6 @@ def mean_of(results: Sequence[Result], method: str, labels: int) -> tuple[float,
 
 def print_table(header: Sequence[str], table: Sequence[Sequence[str]]) -> None:
     """The figures, on standard output."""
-    from rich.console import Console
-    from rich.table import Table
-
     shown = Table(*header)
     for column in shown.columns[1:]:
         column.justify = "right"

@@ -5,6 +5,9 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rich.console import Console
+from rich.table import Table as Shown
+
 from ..systems.table import SYSTEMS
 from .summary import Summary
 
@@ -167,9 +170,6 @@ def to_csv(summaries: Sequence[Summary]) -> str:
 
 def print_table(table: Table) -> None:
     """On standard output, in full: a figure that is cut off to fit a window would be a wrong one."""
-    from rich.console import Console
-    from rich.table import Table as Shown
-
     shown = Shown(*table.header, title=table.title)
     for name, column in zip(table.header, shown.columns, strict=True):
         column.no_wrap = True

@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.console import Console
+from rich.table import Table
 
 import pts3h
 
@@ -94,9 +96,6 @@ def as_plain(answer: Answer) -> dict[str, Any]:
 
 def print_answers(answers: list[Answer]) -> None:
     """One table per query."""
-    from rich.console import Console
-    from rich.table import Table
-
     console = Console()
     for answer in answers:
         table = Table("rank", "distance", "item", "metadata", title=answer.query, title_justify="left")

