@@ -137,7 +137,7 @@ def evaluate(
     if order not in get_args(Order):
         raise UserError(f"order must be one of {', '.join(get_args(Order))}, got {order!r}")
     matrix = None if relevant is None else as_flags(relevant)
-    classes = None if labels is None else (known_labels(labels[0]), known_labels(labels[1]))
+    classes = None if labels is None else (refuse_unknown(labels[0]), refuse_unknown(labels[1]))
     items, found = histograms(queries, database, bits, relevant=matrix, labels=classes)
     ranked = stable_ranking(queries, database, matrix, classes) if order == "stable" else None
     return Report(items, found, order, ranked)
@@ -151,7 +151,7 @@ def as_flags(relevant: ArrayLike) -> NDArray[np.bool_]:
     return flags.astype(bool, copy=False)
 
 
-def known_labels(labels: ArrayLike) -> NDArray[np.int64]:
+def refuse_unknown(labels: ArrayLike) -> NDArray[np.int64]:
     """Labels, refused where one is unknown: two unknown items are not alike for that."""
     labels = np.asarray(labels)
     if labels.dtype.kind in "if" and labels.size and labels.min() < 0:

@@ -13,12 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 from ..codes import Codes, as_words, check_codes
 from ..errors import UserError
 from . import fallback
-from .types import Allowed, Columns, Found, Part, Parts, Queries, Relevance, Weights
+from .types import Allowed, Columns, Found, GroupedRows, Parts, Queries, Relevance, Weights
 
 __all__ = [
     "Columns",
     "Found",
-    "Part",
+    "GroupedRows",
     "columns_of",
     "compiled",
     "group",
@@ -86,7 +86,7 @@ def within(
     return fallback.within(bits, words, columns, radius, allowed)
 
 
-def group(columns: Columns, first: int, width: int) -> Part:
+def group(columns: Columns, first: int, width: int) -> GroupedRows:
     """All rows grouped by ``width`` of their bits, starting at bit ``first``. Needs the compiled kernel."""
     from . import native
 

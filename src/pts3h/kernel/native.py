@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..util.cores import usable_cores
 from . import _kernel
-from .types import Allowed, Columns, Found, Part, Parts, Queries, Relevance, Weights
+from .types import Allowed, Columns, Found, GroupedRows, Parts, Queries, Relevance, Weights
 
 # Below this many words of work per thread, starting the thread costs more than it saves.
 WORDS_PER_THREAD = 2_000_000
@@ -187,10 +187,10 @@ def histograms(
     return out
 
 
-def group(columns: Columns, first: int, width: int) -> Part:
+def group(columns: Columns, first: int, width: int) -> GroupedRows:
     """Group all rows by a window of their bits."""
     n = columns.shape[1]
-    part = Part(first, width, np.empty(2**width + 1, np.uint32), np.empty(n, np.uint32))
+    part = GroupedRows(first, width, np.empty(2**width + 1, np.uint32), np.empty(n, np.uint32))
     _kernel.group(columns, n, n, first, width, part.starts, part.rows)
     return part
 

@@ -54,7 +54,7 @@ class Relevance(NamedTuple):
     of_rows: NDArray[np.generic] | None
 
 
-class Part(NamedTuple):
+class GroupedRows(NamedTuple):
     """Rows grouped by the value of ``width`` bits of their code, starting at bit ``first``."""
 
     first: int
@@ -63,4 +63,4 @@ class Part(NamedTuple):
     rows: Rows
 
 
-Parts = Sequence[tuple[Part, int]]  # each with how many of its bits may differ
+Parts = Sequence[tuple[GroupedRows, int]]  # each with how many of its bits may differ

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ..data.problem import Problem
     from ..objectives.objective import Objective
 
-PTS3H = "pts3h.objectives.pts3h:build"
+PTS3H_OBJECTIVE = "pts3h.objectives.pts3h:build"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +28,7 @@ class DeepSystem(System):
         network: whose outputs are the codes; the moving average serves supervised systems as well.
     """
 
-    objective: "str | Callable[[Problem, Used], Objective]" = PTS3H
+    objective: "str | Callable[[Problem, Used], Objective]" = PTS3H_OBJECTIVE
     defining: Mapping[str, Any] = field(default_factory=dict)
     defaults: Mapping[str, Any] = field(default_factory=dict)
     network: Network = "teacher"

@@ -25,7 +25,7 @@ BASES = [
     )
     for loss in LOSSES
 ]
-VARIANTS = [
+PTS3H_VARIANTS = [
     DeepSystem(
         name="pts3h-p",
         label="PTS3H-DSH, P (no pseudo pairs)",
@@ -149,5 +149,5 @@ UNSUPERVISED = [
 SYSTEMS: Table[System] = Table(
     "system",
     System,
-    [*WITH_PTS3H, *VARIANTS, *REGULARISED, *RIVALS, *BASES, *SUPERVISED, *UNSUPERVISED],
+    [*WITH_PTS3H, *PTS3H_VARIANTS, *REGULARISED, *RIVALS, *BASES, *SUPERVISED, *UNSUPERVISED],
 )

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..contract import IdKind
 
-Positions = NDArray[np.int64]
+Places = NDArray[np.int64]
 # Finding one id by bisection costs about as much as putting this many ids into a dict.
 ONE_BY_ONE = 16
 
@@ -33,16 +33,16 @@ def decode_ids(raw: bytes, kind: IdKind) -> list[Any]:
     return raw.decode().split("\0") if raw else []
 
 
-def last_of_each(ids: Sequence[Any] | NDArray[np.int64], kind: IdKind) -> Positions:
+def last_of_each(ids: Sequence[Any] | NDArray[np.int64], kind: IdKind) -> Places:
     """The position at which each id occurs last, in the order of the ids."""
     if kind == "text":
         last = {one: position for position, one in enumerate(ids)}
         return np.fromiter((last[one] for one in sorted(last)), np.int64, len(last))
     array = np.asarray(ids, np.int64)
-    order: Positions = np.argsort(array, kind="stable")
+    order: Places = np.argsort(array, kind="stable")
     ordered = array[order]
     is_last = np.append(ordered[1:] != ordered[:-1], True)[: len(ordered)]
-    positions: Positions = order[is_last]
+    positions: Places = order[is_last]
     return positions
 
 
@@ -57,7 +57,7 @@ class Ids(ABC):
         """The ids at these rows."""
 
     @abstractmethod
-    def find(self, wanted: Sequence[Any]) -> Positions:
+    def find(self, wanted: Sequence[Any]) -> Places:
         """The row of each id, -1 if it is not here."""
 
     @abstractmethod
@@ -83,7 +83,7 @@ class IntIds(Ids):
         taken: list[int] = self.values[rows].tolist()
         return taken
 
-    def find(self, wanted: Sequence[Any]) -> Positions:
+    def find(self, wanted: Sequence[Any]) -> Places:
         """See :class:`Ids`."""
         asked = np.asarray(wanted, np.int64)
         if not len(self.values):
@@ -118,7 +118,7 @@ class TextIds(Ids):
         begins, ends = self._starts[rows].tolist(), self._starts[rows.astype(np.int64) + 1].tolist()
         return [self._raw[a : b - 1].decode() for a, b in zip(begins, ends, strict=True)]
 
-    def find(self, wanted: Sequence[Any]) -> Positions:
+    def find(self, wanted: Sequence[Any]) -> Places:
         """See :class:`Ids`."""
         if len(wanted) * ONE_BY_ONE > len(self):
             rows = {one: row for row, one in enumerate(self.all())}

@@ -20,8 +20,8 @@ from ...kernel.types import Allowed
 from ..contract import Hits, Index, Item, Meta, check_kind, check_writable, kind_of
 from ..filters import And, Compare, Filter, Not, OneOf, Or
 from . import cache
-from .snapshot import RECENT, RECENT_SHARE, Part, Snapshot
-from .store import Record, State, Store
+from .snapshot import RECENT, RECENT_SHARE, LivePart, Snapshot
+from .store import LogRecord, State, Store
 
 # A log is rewritten when it names more than twice as many ids as there are items, and this many besides.
 GARBAGE = 65_536
@@ -68,16 +68,16 @@ class LocalIndex(Index):
     # writing
 
     def _add(self, ids: list[Any], codes: Codes, meta: list[Meta]) -> None:
-        self._write(Record([], ids, codes), meta)
+        self._write(LogRecord([], ids, codes), meta)
 
     def _remove(self, ids: list[Any]) -> None:
         empty = np.empty((0, code_bytes(self.bits)), np.uint8)
         with self._store.reading():
             held = self._store.kind()
         if held is not None:
-            self._write(Record(list(dict.fromkeys(ids)), [], empty), [])
+            self._write(LogRecord(list(dict.fromkeys(ids)), [], empty), [])
 
-    def _write(self, record: Record, meta: list[Meta]) -> None:
+    def _write(self, record: LogRecord, meta: list[Meta]) -> None:
         writer = self._open_writer()
         with writer.writing():
             writer.append(record)
@@ -103,7 +103,7 @@ class LocalIndex(Index):
             snapshot = self._caught_up(writer)
             state = snapshot.state
             if writer.entries() > 2 * snapshot.count + GARBAGE:
-                state = writer.rewrite(Record([], *snapshot.entries()))
+                state = writer.rewrite(LogRecord([], *snapshot.entries()))
             self._tidy_at = 2 * writer.entries() + GARBAGE
         with self._lock:
             if self._snapshot is snapshot:
@@ -139,7 +139,7 @@ class LocalIndex(Index):
         if loaded is None:
             self._drop_cache()  # so that a valid one is saved on closing
             return None
-        return Snapshot(self.bits, loaded[1], [Part(loaded[0])])
+        return Snapshot(self.bits, loaded[1], [LivePart(loaded[0])])
 
     # reading
 
@@ -169,11 +169,11 @@ class LocalIndex(Index):
                 snapshot.allowed[key] = [self._allowed(part, where) for part in snapshot.parts]
             return snapshot, list(snapshot.allowed[key])
 
-    def _allowed(self, part: Part, where: Filter) -> Allowed:
+    def _allowed(self, part: LivePart, where: Filter) -> Allowed:
         rows = self._matching(part, where)
         return rows if part.alive is None else rows & part.alive
 
-    def _matching(self, part: Part, where: Filter) -> Allowed:
+    def _matching(self, part: LivePart, where: Filter) -> Allowed:
         """Which rows of a part pass the filter."""
         match where:
             case Compare():

@@ -30,7 +30,7 @@ class RadiusSearch:
     def __init__(self, bits: int, columns: Columns) -> None:
         self.bits = bits
         self.columns = columns
-        self._parts: list[kernel.Part] = []
+        self._parts: list[kernel.GroupedRows] = []
         self._lookups_win: dict[int, bool] = {}
         self._scan_seconds = 0.0
         self._lock = threading.Lock()

@@ -11,7 +11,7 @@ from ...codes import Codes, code_bytes
 from ...kernel.types import Allowed, Found
 from ..contract import Hits, IdKind
 from .segment import Segment, build
-from .store import Record, State
+from .store import LogRecord, State
 
 # New items stay in a small segment until they are more than this many, and than this share of the large one.
 RECENT = 8_192
@@ -19,7 +19,7 @@ RECENT_SHARE = 0.125
 
 
 @dataclass
-class Part:
+class LivePart:
     """A segment and which of its rows still count (None: all)."""
 
     segment: Segment
@@ -35,7 +35,7 @@ class Part:
         rows = np.arange(len(self.segment)) if self.alive is None else np.flatnonzero(self.alive)
         return self.segment.ids.take(rows), self.segment.codes(rows)
 
-    def without(self, ids: list[Any]) -> "Part":
+    def without(self, ids: list[Any]) -> "LivePart":
         """The same part without these ids."""
         rows = self.segment.ids.find(ids)
         rows = rows[rows >= 0]
@@ -43,7 +43,7 @@ class Part:
             return self
         alive = np.ones(len(self.segment), bool) if self.alive is None else self.alive.copy()
         alive[rows] = False
-        return Part(self.segment, alive)
+        return LivePart(self.segment, alive)
 
 
 @dataclass
@@ -59,7 +59,7 @@ class Snapshot:
 
     bits: int
     state: State
-    parts: list[Part]
+    parts: list[LivePart]
     allowed: dict[str, list[Allowed]] = field(default_factory=dict)
 
     @property
@@ -78,25 +78,25 @@ class Snapshot:
         segment = self.parts[0].segment
         if len(self.parts) == 1 and self.parts[0].alive is None:
             return segment
-        return self._build(segment.kind, [Record([], *self.entries())])
+        return self._build(segment.kind, [LogRecord([], *self.entries())])
 
-    def after(self, records: Sequence[Record], kind: IdKind | None, state: State) -> "Snapshot":
+    def after(self, records: Sequence[LogRecord], kind: IdKind | None, state: State) -> "Snapshot":
         """The snapshot after these records."""
         if not records or kind is None:
             return Snapshot(self.bits, state, self.parts)
         touched = [one for record in records for one in (*record.gone, *record.ids)] if self.parts else []
         large, small = ([part.without(touched) for part in self.parts] + [None, None])[:2]
         coming = sum(len(record.ids) for record in records) + (small.count if small else 0)
-        before = [Record([], *small.entries())] if small else []
+        before = [LogRecord([], *small.entries())] if small else []
         if large and (
             coming > max(RECENT, RECENT_SHARE * large.count) or large.count < len(large.segment) / 2
         ):
-            before.insert(0, Record([], *large.entries()))
+            before.insert(0, LogRecord([], *large.entries()))
             large = None
-        rest = Part(self._build(kind, [*before, *records]))
+        rest = LivePart(self._build(kind, [*before, *records]))
         return Snapshot(self.bits, state, [part for part in (large, rest) if part and len(part.segment)])
 
-    def _build(self, kind: IdKind, records: Sequence[Record]) -> Segment:
+    def _build(self, kind: IdKind, records: Sequence[LogRecord]) -> Segment:
         """One segment of what remains after all records in order."""
         ids = [one for record in records for one in (*record.gone, *record.ids)]
         kept = np.concatenate([np.repeat([False, True], [len(r.gone), len(r.ids)]) for r in records])

@@ -38,7 +38,7 @@ CREATE TABLE log (last INTEGER PRIMARY KEY, size INTEGER, checksum INTEGER, gone
 
 
 @dataclass(frozen=True)
-class Record:
+class LogRecord:
     """One entry of the log: first the ids in ``gone`` are removed, then ``ids`` are set to ``codes``."""
 
     gone: list[Any]
@@ -50,7 +50,7 @@ class Record:
         """How many ids it names."""
         return len(self.gone) + len(self.ids)
 
-    def then(self, later: "Record") -> "Record":
+    def then(self, later: "LogRecord") -> "LogRecord":
         """Both records as one; the later one wins."""
         codes = dict(zip(self.ids, self.codes, strict=True))
         for one in later.gone:
@@ -59,7 +59,7 @@ class Record:
         gone = dict.fromkeys(self.gone) | dict.fromkeys(later.gone)
         kept = [one for one in gone if one not in codes]
         stacked = np.stack(list(codes.values())) if codes else later.codes[:0]
-        return Record(kept, list(codes), stacked)
+        return LogRecord(kept, list(codes), stacked)
 
 
 @dataclass(frozen=True)
@@ -230,7 +230,7 @@ class Store:
         query = "SELECT total(size) FROM log WHERE last > ?"
         return int(self._connection.execute(query, (after,)).fetchone()[0])
 
-    def since(self, last: int) -> list[Record]:
+    def since(self, last: int) -> list[LogRecord]:
         """The records after ``last``, in order. They may repeat earlier changes, which does no harm."""
         rows = self._connection.execute(
             "SELECT checksum, gone, ids, codes FROM log WHERE last > ? ORDER BY last", (last,)
@@ -238,13 +238,13 @@ class Store:
         held = self.kind()
         return [self._record(held, *row) for row in rows]
 
-    def _record(self, held: IdKind | None, checksum: int, gone: bytes, ids: bytes, codes: bytes) -> Record:
+    def _record(self, held: IdKind | None, checksum: int, gone: bytes, ids: bytes, codes: bytes) -> LogRecord:
         if held is None or checksum != _checksum(gone, ids, codes):
             raise self._damaged()
         array = np.frombuffer(codes, np.uint8).reshape(-1, code_bytes(self.bits))
-        return Record(decode_ids(gone, held), decode_ids(ids, held), array)
+        return LogRecord(decode_ids(gone, held), decode_ids(ids, held), array)
 
-    def append(self, record: Record) -> None:
+    def append(self, record: LogRecord) -> None:
         """Write a record, merged with the small ones just before it."""
         given = kind_of(record.ids or record.gone)
         held = self.kind()
@@ -261,7 +261,7 @@ class Store:
             self._connection.execute("DELETE FROM log WHERE last = ?", (place,))
         self._insert(last + 1, record)
 
-    def _insert(self, last: int, record: Record) -> None:
+    def _insert(self, last: int, record: LogRecord) -> None:
         for start in range(0, max(1, len(record.ids)), RECORD):
             gone = encode_ids(record.gone if start == 0 else [])
             ids = encode_ids(record.ids[start : start + RECORD])
@@ -273,7 +273,7 @@ class Store:
             )
             last += 1
 
-    def rewrite(self, record: Record) -> State:
+    def rewrite(self, record: LogRecord) -> State:
         """Replace the whole log by one record; readers notice the new epoch and read everything."""
         self._connection.execute("DELETE FROM log")
         epoch = _new_epoch()
