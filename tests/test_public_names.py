@@ -64,7 +64,7 @@ def test_a_model_has_these():
     [
         (
             "Hasher.fit",
-            "pairs labels unlabelled validation grid out resume overwrite tensorboard progress",
+            "pairs labels transitive unlabelled validation grid out resume overwrite tensorboard progress",
         ),
         ("Hasher.encode", "network progress"),
         ("Hasher.outputs", "network progress"),

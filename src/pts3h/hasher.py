@@ -178,6 +178,7 @@ class Hasher:
         *,
         pairs: str | Path | ArrayLike | PairList | None = None,
         labels: str | Path | ArrayLike | None = None,
+        transitive: bool = False,
         unlabelled: ArrayLike | None = None,
         validation: float | None = None,
         grid: Mapping[str, Sequence[float]] | None = None,
@@ -194,6 +195,8 @@ class Hasher:
             pairs: CSV path, or array (m, 3) of a, b, similar with positions into items.
             labels: instead of pairs: one per item, -1 where unknown; or 0/1 rows, all -1 where unknown; a CSV
                 of id,label; or "folder" for class folders.
+            transitive: also learn what follows from the pairs: alike of alike is alike. Leave it off where
+                likeness has several sides.
             unlabelled: positions of the items to use without labels; by default all in no known pair.
             validation: share of the labelled items to hold out for choosing among ``grid``; afterwards all
                 are trained on. By default a tenth, if there is a grid.
@@ -211,7 +214,7 @@ class Hasher:
                 "give it to Hasher.load(folder, loss=...)"
             )
         items = read_items(items)
-        known = read_supervision(items, pairs, labels)
+        known = read_supervision(items, pairs, labels, transitive=transitive)
         training = TrainingSet(items, known, unlabelled_pool(len(items), known, unlabelled))
         used = resolve(self.settings, training)
         tuning = None

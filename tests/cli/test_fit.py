@@ -166,3 +166,15 @@ def test_a_finished_model(here, refused, run):
         path.write_text("no picture")
     refused(*FIT_PHOTOS, "--pairs", "pairs.csv", "--overwrite", says="none of the 60 pictures can be read")
     assert run(*fit, "--overwrite", "--seed", 1).code == 0
+
+
+def test_what_follows_from_pairs(here, refused, run):
+    """0 - 1 - 2 are alike and 2 is not like 3: three alike and three not."""
+    Path("few.csv").write_text("a,b,similar\n0,1,1\n1,2,1\n2,3,0\n")
+    fit = ["fit", "vectors.npy", "--pairs", "few.csv", "--steps", "2", "--out", "model"]
+    done = run(*fit, "--transitive", "--json")
+    assert done.code == 0 and done.json["known_pairs"] == 6
+    Path("few.csv").write_text("a,b,similar\n0,1,1\n1,2,1\n0,2,0\n")
+    refused(*fit, "--overwrite", "--transitive", says="joins them: 0 - 1 - 2; correct a pair")
+    labels = ["fit", "vectors.npy", "--labels", "labels.npy", "--out", "other"]
+    refused(*labels, "--transitive", says="there are none: leave it out")

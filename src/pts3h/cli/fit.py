@@ -29,6 +29,10 @@ def fit(
     labels: Annotated[
         str | None, typer.Option(help="CSV of id,label, an .npy (-1 unknown), or 'folder' for class folders.")
     ] = None,
+    transitive: Annotated[
+        bool,
+        typer.Option("--transitive", help="Also learn what follows from --pairs: alike of alike is alike."),
+    ] = False,
     fine_tune: Annotated[
         bool | None,
         typer.Option(
@@ -61,6 +65,7 @@ def fit(
         read_items(items, root=root),
         pairs=pairs,
         labels=labels,
+        transitive=transitive,
         validation=validation,
         grid=parse_grid(grid) if grid else None,
         out=out,

@@ -6,16 +6,27 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import UserError
+from .implied_pairs import with_implied
 from .items import Items, Labels, encode_classes, load_array, read_rows
 from .known_pairs import KnownPairs, LabelPairs, PairList, check_labels
 
 
-def read_supervision(items: Items, pairs: Any, labels: Any) -> KnownPairs:
-    """What is known of pairs: from pairs, from labels, or from labels that came with the items."""
+def read_supervision(items: Items, pairs: Any, labels: Any, *, transitive: bool = False) -> KnownPairs:
+    """What is known of pairs: from pairs, from labels, or from labels that came with the items.
+
+    Args:
+        items: what the pairs are of.
+        pairs: a file or an array; see :func:`read_pairs`.
+        labels: a file, an array or "folder"; see :func:`read_labels`.
+        transitive: also take what follows from the pairs.
+    """
     if pairs is not None and labels is not None:
         raise UserError("give pairs or labels, not both")
+    if transitive and pairs is None:
+        raise UserError("transitive adds what follows from pairs, and there are none: leave it out")
     if pairs is not None:
-        return read_pairs(pairs, items)
+        given = read_pairs(pairs, items)
+        return with_implied(given, items.ids) if transitive else given
     if labels is not None:
         return LabelPairs(read_labels(labels, items))
     if items.labels is not None:
