@@ -22,8 +22,7 @@ class MeanTeacher(SemiSupervised):
 
     def regulariser(self, step: Step) -> tuple[Tensor, dict[str, Tensor | float]]:
         """Mean over the batch."""
-        assert step.teacher_outputs is not None
-        loss = own_distance(step.outputs, step.teacher_outputs).mean()
+        loss = own_distance(step.outputs, step.taught).mean()
         return loss, {"consistent": loss}
 
 

@@ -56,6 +56,13 @@ class Step:
     student: nn.Module
 
     @property
+    def taught(self) -> Tensor:
+        """The teacher's outputs, without a gradient; for objectives that said they need them."""
+        if self.teacher_outputs is None:
+            raise RuntimeError("the teacher was not asked: an objective that wants it says needs_teacher")
+        return self.teacher_outputs.detach()
+
+    @property
     def labelled(self) -> int:
         """How many items of the batch are labelled."""
         return len(self.known)

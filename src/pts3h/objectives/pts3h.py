@@ -41,8 +41,7 @@ class PTS3H(SemiSupervised):
 
     def regulariser(self, step: Step) -> tuple[Tensor, dict[str, Tensor | float]]:
         """R_up + gamma R_uq, and its parts by name."""
-        assert step.teacher_outputs is not None
-        cosine, teacher_cosine = cosines(step.outputs), cosines(step.teacher_outputs.detach())
+        cosine, teacher_cosine = cosines(step.outputs), cosines(step.taught)
         parts: dict[str, Tensor | float] = {}
         loss = step.outputs.new_zeros(())
         if self.consistency:

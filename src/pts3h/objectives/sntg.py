@@ -33,10 +33,9 @@ class SNTG(MeanTeacher):
 
     def regulariser(self, step: Step) -> tuple[Tensor, dict[str, Tensor | float]]:
         """The item's own distance, and the graph's."""
-        assert step.teacher_outputs is not None
         own, parts = super().regulariser(step)
         unknown = unknown_pairs(step.known, len(step.outputs))
-        teacher_cosine = cosines(step.teacher_outputs.detach())
+        teacher_cosine = cosines(step.taught)
         threshold = similarity_threshold(teacher_cosine, unknown, self.similar_share)
         neighbours = 2 * teacher_cosine - 2 >= threshold
         graph = squared_contrast(2 - 2 * cosines(step.outputs), neighbours, self.margin, unknown)
