@@ -72,6 +72,15 @@ def test_a_file_that_is_no_split(tmp_path, text):
         Split.load(tmp_path / "split.json")
 
 
+@LABELS
+def test_hidden_labels_are_those_of_the_database(labels):
+    split = draw_split(labels, queries=5, labelled=8, seed=3)
+    hidden = split.hide_labels(labels)
+    for position, row in zip(split.database, hidden, strict=True):
+        expected = labels[position] if position in split.labelled else np.full_like(labels[position], -1)
+        np.testing.assert_array_equal(row, expected)
+
+
 class TestFewLabels:
     split = draw_split(SINGLE, queries=5, labelled=8, seed=3)
 

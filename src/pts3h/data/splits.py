@@ -46,6 +46,14 @@ class Split:
     labelled: Positions
     seed: int
 
+    def hide_labels(self, labels: Labels) -> Labels:
+        """The database's labels, -1 where an item is not labelled."""
+        hidden = labels.copy()
+        unknown = np.ones(len(labels), bool)
+        unknown[self.labelled] = False
+        hidden[unknown] = -1
+        return hidden[self.database]
+
     def save(self, path: Path) -> None:
         """Store as JSON: small enough to read, exact enough to repeat a run."""
         write_json(
