@@ -58,7 +58,7 @@ class Summary:
 
 
 def summarise(results: Iterable[Result], dataset: str) -> list[Summary]:
-    """Summaries in the order of the registry, then by labels and bits; varied cells are left out.
+    """Summaries in the order of the table, then by labels and bits; varied cells are left out.
 
     Args:
         results: cells.
