@@ -92,4 +92,3 @@ def test_numpy_numbers_are_numbers():
     settings = made(bits=np.int64(24), omega=np.float32(0.5), divide=np.bool_(False))
     assert json.loads(json.dumps(settings.to_json()))["bits"] == 24
     assert settings == Settings(bits=24, omega=0.5, divide=False)
-    assert settings.but({"bits": np.int64(12)}) == Settings(bits=12, omega=0.5, divide=False)

@@ -132,3 +132,15 @@ def test_pictures_by_their_frozen_features():
     distances = (np.sign(outputs)[:, None] != np.sign(outputs)).sum(axis=2)
     alike = kinds[:, None] == kinds
     assert not broken and distances[alike].mean() < distances[~alike].mean()
+
+
+def test_a_row_that_needs_labels_says_so_before_it_learns():
+    """The row alone decides: what it would learn by is never called."""
+
+    def learn(known, bits, seed):
+        pytest.fail("it learned")
+
+    row = ShallowSystem(name="labels-only", label="L", kind="supervised", needs_labels=True, learn=learn)
+    pairs = PairList(300, [[0, 1, 1], [1, 2, 0]])
+    with pytest.raises(pts3h.UserError, match="labels-only learns from labels, and only pairs are known"):
+        row.fit(Task(TrainingSet(from_array(vectors()), pairs, np.arange(3, 240)), bits=8))

@@ -4,7 +4,7 @@ What is used once the data is known is another type, :class:`pts3h.settings.used
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from typing import Any, Literal, Self, get_args, get_origin
 
@@ -143,10 +143,6 @@ class Settings:
     def to_json(self) -> dict[str, Any]:
         """What was asked for as plain values: rows of a user's own by their names."""
         return {name: getattr(value, "name", value) for name, value in self.asked().items()}
-
-    def but(self, changes: Mapping[str, Any]) -> Self:
-        """The same settings but for these."""
-        return replace(self, **plain(changes))
 
     @classmethod
     def from_keywords(cls, keywords: Mapping[str, Any]) -> Self:

@@ -59,6 +59,7 @@ class DeepSystem(System):
         """Train the network, or go on with what is in the task's folder."""
         from .training import train_or_load
 
+        self.refuse_pairs(task)
         model = train_or_load(self.name, load(self.objective), self.used(task), task)
         return Encoder(
             lambda items: model.outputs(items, network=self.network, progress=False), model.history, model

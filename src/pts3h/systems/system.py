@@ -85,6 +85,11 @@ class System(ABC):
     def fit(self, task: Task) -> Encoder:
         """Learn codes; the same task gives the same codes on the same machine."""
 
+    def refuse_pairs(self, task: Task) -> None:
+        """Raise where only pairs are known and they are not enough, before anything is computed."""
+        if self.needs_labels and task.training.known.labels is None:
+            raise UserError(f"{self.name} learns from labels, and only pairs are known here: give labels")
+
     def used(self, task: Task) -> Used | None:
         """The settings with every choice made; None for a system that has none."""
         return None

@@ -59,6 +59,7 @@ class ShallowSystem(System):
         """Learn from the vectors of all items that take part, and from the known pairs."""
         from .features import Features
 
+        self.refuse_pairs(task)
         features = Features(self.used(task), task.progress)
         vectors = features.training(task.training)
         known = Known(vectors, task.training)
