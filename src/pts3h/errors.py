@@ -17,6 +17,10 @@ class Diverged(UserError):
     """The loss became NaN or infinite."""
 
 
+class DiskError(UserError):
+    """A file cannot be written: the disk is full or read-only, or there is no permission."""
+
+
 class BrokenImage(UserError):
     """A picture that cannot be decoded."""
 

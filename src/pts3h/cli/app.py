@@ -25,6 +25,7 @@ COMMANDS = {
     "bench": "Compare systems on the same splits.",
     "data": "Get a data set, verify it, and show how it is split.",
     "demo": "Train PTS3H and its baseline on real pictures, and show what it gains.",
+    "cache": "Show what is kept on disk, or remove it: features of pictures, data sets.",
     "doctor": "Say what is installed, and which search kernel is active.",
 }
 

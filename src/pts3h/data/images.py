@@ -11,7 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageOps
 
+from ..cache.known_files import file_key, file_keys
+from ..cache.segment import Key
 from ..errors import BrokenImage
+from ..util.progress import Progress
 
 Positions = NDArray[np.int64]
 Pixels = NDArray[np.uint8]
@@ -71,13 +74,19 @@ class ImageFiles:
         """Only the pictures at ``positions``."""
         return ImageFiles([self.paths[position] for position in positions])
 
-    def digest(self) -> str:
-        """Changes when a file does: names, sizes and times, since reading every byte would cost a pass."""
-        lines = []
-        for path in self.paths:
-            state = path.stat() if path.exists() else None
-            lines.append(f"{path.absolute()}\0{state and state.st_size}\0{state and state.st_mtime_ns}")
-        return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+    def keys(self, progress: Progress = None) -> list[Key]:
+        """A digest of each file's content; ``NOWHERE`` for one that cannot be read."""
+        return file_keys(self.paths, progress)
+
+    def changed(self, positions: Positions, keys: Sequence[Key]) -> dict[int, str]:
+        """Place and reason of the files that no longer are what they were when ``keys`` were made."""
+        paths = [self.paths[position] for position in positions]
+        now = self._threads.map(file_key, paths)
+        return {
+            place: f"{path}: changed while it was read"
+            for place, (path, key, before) in enumerate(zip(paths, now, keys, strict=True))
+            if key != before
+        }
 
     @cached_property
     def _threads(self) -> ThreadPoolExecutor:
@@ -112,12 +121,17 @@ class ImageArray:
         """Only the pictures at ``positions``."""
         return ImageArray(self.pixels[positions])
 
-    def digest(self) -> str:
-        """Changes when a pixel does."""
-        digest = hashlib.sha256(str(self.pixels.shape).encode())
-        for start in range(0, len(self.pixels), 4096):
-            digest.update(np.ascontiguousarray(self.pixels[start : start + 4096]).data)
-        return digest.hexdigest()
+    def keys(self, progress: Progress = None) -> list[Key]:
+        """A digest of each picture's pixels."""
+        shape = str(self.pixels.shape[1:]).encode()
+        return [
+            hashlib.sha256(shape + np.ascontiguousarray(picture).tobytes()).digest()
+            for picture in self.pixels
+        ]
+
+    def changed(self, positions: Positions, keys: Sequence[Key]) -> dict[int, str]:
+        """Nobody changes what is in memory."""
+        return {}
 
 
 Images = ImageFiles | ImageArray

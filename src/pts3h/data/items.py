@@ -1,7 +1,6 @@
 """Whatever a user has (folder, list, CSV, array) → items: pictures or vectors, each with an id."""
 
 import csv
-import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -54,13 +53,6 @@ class Items:
         chosen = content[positions] if isinstance(content, np.ndarray) else content.subset(positions)
         labels = None if self.labels is None else self.labels[positions]
         return Items(chosen, [self.ids[position] for position in positions], labels, self.classes)
-
-    def digest(self) -> str:
-        """A name for the content: it changes when an item does."""
-        if isinstance(self.content, np.ndarray):
-            header = f"{self.content.shape}{self.content.dtype}".encode()
-            return hashlib.sha256(header + np.ascontiguousarray(self.content).tobytes()).hexdigest()
-        return self.content.digest()
 
 
 # what a user may have: a folder or file, a list of picture paths, an array, or items already read

@@ -1,7 +1,8 @@
 """Random perturbations of a whole batch at once: what the student and the teacher see of the same items.
 
-Each function takes a batch and a generator and returns a new batch; calling it twice gives two independent
-views. Everything is a batched tensor operation, so CPU and GPU run the same code.
+Each takes a batch and a source of chance and returns a new batch: a generator, of which two calls make two
+independent views, or the random numbers themselves. Everything is a batched tensor operation, so CPU and GPU
+run the same code.
 """
 
 from dataclasses import dataclass
@@ -9,6 +10,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 from torch.nn import functional as F
+
+CROP_CHANCES, JITTER_CHANCES = 5, 3  # random numbers per image
+CHANCES = CROP_CHANCES + JITTER_CHANCES
 
 
 @dataclass(frozen=True)
@@ -29,8 +33,14 @@ class ImageViews:
 
     def __call__(self, images: Tensor, generator: torch.Generator) -> Tensor:
         """Perturb images (n, 3, h, w) in [0, 1]."""
-        crop = random_resized_crop(images, generator, scale=self.scale, ratio=self.ratio, flip=self.flip)
-        return colour_jitter(crop, generator, strength=self.jitter) if self.jitter else crop
+        numbers = CROP_CHANCES + (JITTER_CHANCES if self.jitter else 0)
+        return self.by_chance(images, uniform((numbers, len(images)), images, generator))
+
+    def by_chance(self, images: Tensor, chance: Tensor) -> Tensor:
+        """Perturb images (n, 3, h, w) in [0, 1] by uniform numbers (8, n) in [0, 1), eight per image."""
+        shape = {"scale": self.scale, "ratio": self.ratio, "flip": self.flip}
+        crop = random_resized_crop(images, chance[:CROP_CHANCES], **shape)
+        return colour_jitter(crop, chance[CROP_CHANCES:], strength=self.jitter) if self.jitter else crop
 
 
 @dataclass(frozen=True)
@@ -57,20 +67,18 @@ class VectorViews:
         return vectors
 
 
-def random_resized_crop(
-    images: Tensor, generator: torch.Generator, *, scale: float, ratio: float, flip: float
-) -> Tensor:
+def random_resized_crop(images: Tensor, chance: Tensor, *, scale: float, ratio: float, flip: float) -> Tensor:
     """A random box of each image, stretched back to full size, mirrored with probability ``flip``.
 
     Args:
         images: (n, 3, h, w).
-        generator: source of the randomness.
+        chance: (5, n) uniform numbers in [0, 1).
         scale: smallest share of the area a box covers.
         ratio: largest aspect ratio of a box.
         flip: probability of a horizontal flip.
     """
     n = len(images)
-    area, stretch, across, down, mirror = uniform((5, n), images, generator)
+    area, stretch, across, down, mirror = chance
     side = (scale + (1 - scale) * area).sqrt()
     stretch = torch.exp((2 * stretch - 1) * 0.5 * torch.tensor(ratio).log())
     stretch = stretch.clamp(side, 1 / side)  # neither side of a box is longer than the image's
@@ -84,10 +92,15 @@ def random_resized_crop(
     return F.grid_sample(images, grid, padding_mode="border", align_corners=False)
 
 
-def colour_jitter(images: Tensor, generator: torch.Generator, *, strength: float) -> Tensor:
-    """Random saturation, contrast and brightness, each by a factor from 1 - strength to 1 + strength."""
-    n = len(images)
-    saturation, contrast, brightness = 1 + strength * (2 * uniform((3, n, 1, 1, 1), images, generator) - 1)
+def colour_jitter(images: Tensor, chance: Tensor, *, strength: float) -> Tensor:
+    """Random saturation, contrast and brightness, each by a factor from 1 - strength to 1 + strength.
+
+    Args:
+        images: (n, 3, h, w).
+        chance: (3, n) uniform numbers in [0, 1).
+        strength: 0 leaves the colours alone.
+    """
+    saturation, contrast, brightness = 1 + strength * (2 * chance.view(3, -1, 1, 1, 1) - 1)
     grey = (images * images.new_tensor([0.299, 0.587, 0.114]).view(1, 3, 1, 1)).sum(1, keepdim=True)
     images = torch.lerp(grey, images, saturation)
     images = torch.lerp(grey.mean((2, 3), keepdim=True), images, contrast) * brightness

@@ -1,19 +1,20 @@
-"""Frozen features: run the backbone once over each item and its perturbed copies, keep the result on disk.
+"""Frozen features: run the backbone once over each picture and its perturbed copies, keep the result on disk.
 
-The cache is a memory-mapped array (n, 1 + copies, width) of half floats: the clean image first. It is keyed
-by the items' content and by everything that shapes the features. Fresh features are rounded to half floats
-too, so that an item gets the same code whether its features come from the cache or not.
+Features are kept per picture, under a digest of its content, in a folder for everything else that shapes
+them. The perturbed copies depend on the content too, not on the place: in another order, or beside other
+pictures, a picture has the same features. Fresh features are rounded to half floats as the kept ones are, so
+that a picture gets the same code whether its features come from the cache or not.
 """
 
 import copy
-import errno
 import hashlib
 import json
-import os
-from dataclasses import asdict, dataclass
+import re
+import warnings
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -21,29 +22,68 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 
+from ..cache.bound import cache_limit, keep_within
+from ..cache.rows import Found, Kind, find
+from ..cache.segment import Key, Segment
 from ..data.images import Images, Positions
-from ..data.views import ImageViews
-from ..util.files import cache_folder, explain_os_errors, locked, write_json
+from ..data.views import CHANCES, ImageViews
+from ..errors import DiskError
+from ..util.files import cache_folder, locked
 from ..util.memory import keep_freed_memory
 from ..util.progress import Progress, bar
 from .backbones.backbone import Backbone
 from .layout import channels_last
 
 BATCH = 64
-SAVE_EVERY = 16  # batches between two notes of how far the cache has come
+
+Keep = Callable[[Positions, NDArray[np.float16]], None]
 
 
 @dataclass(frozen=True)
 class Features:
-    """Cached features.
+    """Features of pictures.
 
     Attributes:
-        array: (n, 1 + copies, width) half floats, on disk; zero where an image is broken.
-        broken: reason by position, for images that could not be decoded.
+        array: (n, 1 + copies, width) half floats, the clean picture first; zero where a picture is broken.
+            They may be on disk, and not to be written to.
+        broken: reason by position, for pictures that could not be decoded.
     """
 
     array: NDArray[np.float16]
     broken: dict[int, str]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which features are asked for.
+
+    Attributes:
+        images: the pictures.
+        keys: a digest of each.
+        size: pixels per side.
+        copies: perturbed copies of each.
+        views: how they are perturbed.
+    """
+
+    images: Images
+    keys: Sequence[Key]
+    size: int
+    copies: int = 0
+    views: ImageViews = field(default_factory=ImageViews)
+
+    def keys_at(self, positions: Iterable[int]) -> list[Key]:
+        """Of some pictures."""
+        return [self.keys[position] for position in positions]
+
+    def distinct(self, positions: Positions) -> Positions:
+        """The first of several that are the same; those that cannot be read are all different."""
+        first = {self.keys[p] or p: p for p in reversed(positions.tolist())}
+        return np.array(sorted(first.values()), np.int64)
+
+    def twins(self, positions: Positions, broken: Collection[int]) -> Positions:
+        """Those that are the same as a broken one."""
+        keys = set(self.keys_at(broken))
+        return np.array([p for p in positions.tolist() if p not in broken and self.keys[p] in keys], np.int64)
 
 
 class FrozenBackbone:
@@ -57,7 +97,7 @@ class FrozenBackbone:
     def __init__(self, backbone: Backbone, *, name: str) -> None:
         keep_freed_memory()
         self.width = backbone.width
-        self.digest = f"{name}-{digest_weights(backbone)}"
+        self.name, self.digest = name, digest_weights(backbone)
         self.net = channels_last(fold_norms(copy.deepcopy(backbone).eval()))
         self.device = next(backbone.parameters()).device
 
@@ -70,101 +110,135 @@ class FrozenBackbone:
     def cached(
         self, images: Images, *, size: int, copies: int, views: ImageViews, progress: Progress = None
     ) -> Features:
-        """Features of all images, from disk where they were computed before.
+        """Features of all images: those of known ones from disk, the others are computed and kept.
 
-        The perturbed copies are the same for every training seed, so that seeds share them. A run that was
-        stopped goes on where it was.
+        The perturbed copies are the same for every training seed, so that seeds share them. Of several
+        processes with the same images one computes and the others wait. A run that was stopped goes on where
+        it was.
         """
-        perturbed = short_digest({"copies": copies, "views": asdict(views)} if copies else {})
-        stem = cache_folder("features") / f"{self._clean_key(images, size)}-{perturbed}"
-        finished, partial, note = (stem.with_suffix(suffix) for suffix in (".npy", ".part", ".json"))
-        if not finished.exists():
-            with locked(stem.with_suffix(".lock")):
-                if not finished.exists():  # another process may have made it while this one waited
-                    self._fill(images, size, copies, views, partial, note, progress)
-                    partial.rename(finished)
-        return read_cache(finished)
+        wanted = Wanted(images, images.keys(progress), size, copies, views)
+        found = find(self._segments(wanted), wanted.keys)
+        if found.known.all():
+            return Features(found.array(1 + copies, self.width), {})
+        collection = short_digest(b"".join(sorted(set(wanted.keys))))
+        lock = cache_folder("features", *self._names(wanted)) / f"{collection}.lock"
+        with locked(lock):
+            features = self._kept(wanted, progress)
+            lock.unlink(missing_ok=True)  # whoever waits for it has it open
+        return features
 
     def clean(self, images: Images, *, size: int, progress: Progress = None) -> Features:
-        """Features of the unperturbed images: from any cache that holds them, else computed and not kept."""
-        stored = sorted(cache_folder("features").glob(f"{self._clean_key(images, size)}-*.npy"))
-        if stored:
-            return read_cache(stored[0])
-        array = np.empty((len(images), 1, self.width), np.float16)
+        """The same without copies, but nobody waits for another process, and the cache may be read-only."""
+        wanted = Wanted(images, images.keys(progress), size)
+        try:
+            return self._kept(wanted, progress)
+        except DiskError as error:
+            warnings.warn(f"features are computed but not kept: {error}", stacklevel=2)
+            return self._computed(wanted, progress)
+
+    def _kept(self, wanted: Wanted, progress: Progress) -> Features:
+        """What is missing is computed into the cache, and all is read from there."""
+        limit, parts = cache_limit(), 1 + wanted.copies
+        found, broken = find(self._segments(wanted), wanted.keys), dict[int, str]()
+        if not found.known.all():
+            missing = np.flatnonzero(~found.known)
+            distinct = wanted.distinct(missing)
+            kind = Kind(cache_folder("features", *self._names(wanted)), parts, self.width)
+            with kind.filling(len(distinct)) as appender:
+
+                def keep(positions: Positions, features: NDArray[np.float16]) -> None:
+                    appender.append(wanted.keys_at(positions), features)
+
+                broken = self._compute(wanted, distinct, keep, progress)
+                # what is the same as a broken picture has a name of its own, which the reason says
+                broken |= self._compute(wanted, wanted.twins(missing, broken), keep, False)
+                found = find(self._segments(wanted), wanted.keys)
+            keep_within(limit)
+            if np.count_nonzero(~found.known) > len(broken):  # what was written cannot be read
+                return self._computed(wanted, progress)
+        return Features(found.array(parts, self.width), broken)
+
+    def _computed(self, wanted: Wanted, progress: Progress) -> Features:
+        """What is missing is computed into memory."""
+        found = find(self._segments(wanted), wanted.keys)
+        array = found.array(1 + wanted.copies, self.width)
+
+        def keep(positions: Positions, features: NDArray[np.float16]) -> None:
+            array[positions] = features
+
+        return Features(array, self._compute(wanted, np.flatnonzero(~found.known), keep, progress))
+
+    def _compute(
+        self, wanted: Wanted, positions: Positions, keep: Keep, progress: Progress
+    ) -> dict[int, str]:
+        """Compute the features of some pictures; the reason by position for those that are broken."""
+        if not len(positions):
+            return {}
         broken: dict[int, str] = {}
-        generator = torch.Generator()
-        with bar("features", len(images), unit="images", progress=progress) as advance:
-            for start in range(0, len(images), BATCH):
-                positions = np.arange(start, min(start + BATCH, len(images)))
-                array[positions], missing = self._batch(images, positions, size, 0, ImageViews(), generator)
-                broken |= {start + place: reason for place, reason in missing.items()}
-                advance(len(positions))
-        return Features(array, broken)
+        clean = find(self._segments(replace(wanted, copies=0)), wanted.keys_at(positions))
+        with bar("features", len(positions), unit="images", progress=progress) as advance:
+            for start in range(0, len(positions), BATCH):
+                places = np.arange(start, min(start + BATCH, len(positions)))
+                some = positions[places]
+                loaded = wanted.images.load(some, wanted.size)
+                bad = loaded.broken | wanted.images.changed(some, wanted.keys_at(some))
+                broken |= {int(some[place]): reason for place, reason in bad.items()}
+                good = np.setdiff1d(np.arange(len(some)), list(bad))
+                if len(good):
+                    pixels = torch.from_numpy(loaded.pixels[good]).float().div_(255)
+                    keep(some[good], self._versions(wanted, some[good], pixels, clean.at(places[good])))
+                advance(len(some))
+        return broken
 
-    def _clean_key(self, images: Images, size: int) -> str:
-        return short_digest({"net": self.digest, "size": size, "items": images.digest()})
-
-    def _fill(
-        self,
-        images: Images,
-        size: int,
-        copies: int,
-        views: ImageViews,
-        partial: Path,
-        note: Path,
-        progress: Progress,
-    ) -> None:
-        shape = (len(images), 1 + copies, self.width)
-        done, broken = 0, dict[str, str]()
-        with explain_os_errors(partial):
-            if partial.exists() and note.exists():
-                stored = json.loads(note.read_text())
-                done, broken = stored["done"], stored["broken"]
-                array = np.lib.format.open_memmap(partial, mode="r+")
-            else:
-                array = np.lib.format.open_memmap(partial, mode="w+", dtype=np.float16, shape=shape)
-                reserve(partial)
-        with bar("features", len(images), unit="images", progress=progress) as advance:
-            advance(done)
-            for batch, start in enumerate(range(done, len(images), BATCH), start=1):
-                positions = np.arange(start, min(start + BATCH, len(images)))
-                # seeded by place, so that a resumed run draws the same views
-                generator = torch.Generator().manual_seed(start)
-                array[positions], missing = self._batch(images, positions, size, copies, views, generator)
-                broken |= {str(start + place): reason for place, reason in missing.items()}
-                if batch % SAVE_EVERY == 0 or positions[-1] + 1 == len(images):
-                    array.flush()
-                    write_json(note, {"done": int(positions[-1]) + 1, "broken": broken})
-                advance(len(positions))
-
-    def _batch(
-        self,
-        images: Images,
-        positions: Positions,
-        size: int,
-        copies: int,
-        views: ImageViews,
-        generator: torch.Generator,
-    ) -> tuple[NDArray[np.float16], dict[int, str]]:
-        loaded = images.load(positions, size)
-        clean = torch.from_numpy(loaded.pixels).float().div_(255)
+    def _versions(
+        self, wanted: Wanted, positions: Positions, pixels: Tensor, clean: Found
+    ) -> NDArray[np.float16]:
+        """(n, 1 + copies, width) of a batch, of which the clean features may be known."""
+        versions = np.zeros((len(pixels), 1 + wanted.copies, self.width), np.float16)
+        versions[:, :1] = clean.array(1, self.width)
+        unknown = np.flatnonzero(~clean.known)
+        if len(unknown):
+            versions[unknown, 0] = self(pixels[unknown]).half().cpu().numpy()
         # one copy at a time: with all at once the activations leave the cache, at half the speed
-        versions = [self(clean), *(self(views(clean, generator)) for _ in range(copies))]
-        features = torch.stack(versions, dim=1).half()
-        features[list(loaded.broken)] = 0
-        return features.cpu().numpy(), loaded.broken
+        for number in range(1, 1 + wanted.copies):
+            chance = chance_of(wanted.keys_at(positions), number)
+            versions[:, number] = self(wanted.views.by_chance(pixels, chance)).half().cpu().numpy()
+        return versions
+
+    def _segments(self, wanted: Wanted) -> list[Segment]:
+        """Where the features may lie; clean ones lie beside all copies."""
+        network, versions = self._names(wanted)
+        folder = cache_folder("features") / network
+        folders = [folder / versions] if wanted.copies else sorted(folder.glob("*-copies*"))
+        kinds = [Kind(folder, parts_in(folder), self.width) for folder in folders]
+        return [segment for kind in kinds for segment in kind.segments()]
+
+    def _names(self, wanted: Wanted) -> tuple[str, str]:
+        """Folders for all that shapes the features, apart from the picture."""
+        plain = re.sub(r"[^\w.-]+", "-", self.name)
+        shaping = short_digest(f"{self.name} {self.digest} {wanted.size}".encode())
+        network = f"{plain}-{wanted.size}px-{shaping}"
+        if not wanted.copies:
+            return network, "0-copies"
+        views = short_digest(json.dumps(asdict(wanted.views), sort_keys=True).encode())
+        return network, f"{wanted.copies}-copies-{views}"
 
 
-def read_cache(finished: Path) -> Features:
-    """A cache file and the note beside it."""
-    broken = json.loads(finished.with_suffix(".json").read_text())["broken"]
-    array = np.load(finished, mmap_mode="r", allow_pickle=False)
-    return Features(array, {int(position): reason for position, reason in broken.items()})
+def parts_in(folder: Path) -> int:
+    """Versions of a picture that a folder holds, by its name."""
+    return 1 + int(folder.name.partition("-")[0])
 
 
-def short_digest(settings: dict[str, Any]) -> str:
-    """A short name for settings."""
-    return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:24]
+def chance_of(keys: Sequence[Key], number: int) -> Tensor:
+    """Uniform numbers (8, n) in [0, 1) that depend on the pictures and the number of the copy alone."""
+    digests = (hashlib.sha256(key + number.to_bytes(4, "little")).digest() for key in keys)
+    numbers = np.frombuffer(b"".join(digests), "<u4").reshape(len(keys), CHANCES)
+    return torch.from_numpy(((numbers >> 8) / np.float32(1 << 24)).astype(np.float32).T)
+
+
+def short_digest(content: bytes) -> str:
+    """A short name for something."""
+    return hashlib.sha256(content).hexdigest()[:12]
 
 
 def fold_norms(net: nn.Module) -> nn.Module:
@@ -185,17 +259,3 @@ def digest_weights(net: nn.Module) -> str:
         digest.update(name.encode())
         digest.update(tensor.detach().cpu().contiguous().numpy().tobytes())
     return digest.hexdigest()[:16]
-
-
-def reserve(path: Path) -> None:
-    """Take a new file's whole space now: writing to a mapped file on a full disk would kill the process."""
-    if not hasattr(os, "posix_fallocate"):
-        return
-    try:
-        with path.open("r+b") as file:
-            os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
-    except OSError as error:
-        if error.errno in (errno.EINVAL, errno.EOPNOTSUPP):
-            return  # a file system that cannot promise space
-        path.unlink()
-        raise

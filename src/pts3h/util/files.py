@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from ..errors import UserError
+from ..errors import DiskError
 
 
 @contextmanager
@@ -31,7 +31,7 @@ def explain_os_errors(path: Path) -> Iterator[None]:
     except OSError as error:
         if error.errno not in advice:
             raise
-        raise UserError(f"cannot write {path}: {advice[error.errno]}") from error
+        raise DiskError(f"cannot write {path}: {advice[error.errno]}") from error
 
 
 def write_atomic(path: Path | str, write: Callable[[BinaryIO], object]) -> None:
@@ -98,6 +98,14 @@ def write_array(path: Path | str, array: NDArray[Any]) -> None:
 def write_text(path: Path | str, text: str) -> None:
     """Write ``text`` as UTF-8, atomically."""
     write_atomic(path, lambda file: file.write(text.encode()))
+
+
+def state_of(path: Path) -> os.stat_result | None:
+    """What the file system says of a file; None if it cannot be reached."""
+    try:
+        return path.stat()
+    except OSError:
+        return None
 
 
 def cache_folder(*parts: str) -> Path:

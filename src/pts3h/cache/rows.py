@@ -1,0 +1,139 @@
+"""Rows of one kind: a folder of segments, searched together."""
+
+import mmap
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from ..errors import DiskError
+from ..util.files import cache_folder, explain_os_errors
+from .segment import KEY_BYTES, Appender, Key, Segment, open_segment
+
+# A segment is the least that leaves the cache. One that has grown to this size gets no more fills; a fill is
+# never split, so that the rows of a collection stay together and can be mapped as they are.
+FULL_SEGMENT = 256 << 20
+CHUNK = 1024  # rows copied at a time
+SMALL_ARRAY = 64 << 20  # what is copied in memory; more is copied to a mapped file
+
+NOWHERE: Key = b""  # in the place of a key: never found
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Rows of one shape and meaning.
+
+    Attributes:
+        folder: for the segments.
+        parts: vectors in a row.
+        width: numbers in a vector.
+        dtype: of the numbers.
+    """
+
+    folder: Path
+    parts: int
+    width: int
+    dtype: DTypeLike = np.float16
+
+    @property
+    def row_bytes(self) -> int:
+        """Length of a row."""
+        return self.parts * self.width * np.dtype(self.dtype).itemsize
+
+    def segments(self) -> list[Segment]:
+        """What there is now, oldest first. It is in use as long as its rows are."""
+        opened = (
+            open_segment(file, self.parts, self.width, self.dtype)
+            for file in sorted(self.folder.glob("*.rows"))
+        )
+        return [segment for segment in opened if segment is not None]
+
+    @contextmanager
+    def filling(self, count: int) -> Iterator[Appender]:
+        """Append rows, about ``count`` of them, whose space is taken before the block."""
+        with explain_os_errors(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            appender = Appender(self._segment_to_fill(), self.row_bytes)
+        with closing(appender):
+            appender.reserve(count)
+            yield appender
+
+    def _segment_to_fill(self) -> Path:
+        files = sorted(self.folder.glob("*.rows"))
+        if not files:
+            return self.folder / f"{1:06}.rows"
+        last = files[-1]
+        return last if last.stat().st_size < FULL_SEGMENT else last.with_stem(f"{int(last.stem) + 1:06}")
+
+
+@dataclass(frozen=True)
+class Found:
+    """Where the rows of some keys lie.
+
+    Attributes:
+        segments: that were searched.
+        segment: number of the segment per key; -1 where there is no row.
+        row: its row in there.
+    """
+
+    segments: Sequence[Segment]
+    segment: NDArray[np.int64]
+    row: NDArray[np.int64]
+
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """Which keys have a row."""
+        return self.segment >= 0
+
+    def array(self, parts: int, width: int, dtype: DTypeLike = np.float16) -> NDArray[Any]:
+        """The first ``parts`` vectors of each row; zero where there is none.
+
+        Rows that lie one after the other are mapped and not to be written to, others are copied.
+        """
+        if len(self.row) and (self.segment == self.segment[0]).all() and self.segment[0] >= 0:
+            first = int(self.row[0])
+            if (self.row == np.arange(first, first + len(self.row))).all():
+                mapped: NDArray[Any] = self.segments[self.segment[0]].rows
+                return mapped[first : first + len(self.row), :parts]
+        copied = empty_array((len(self.row), parts, width), dtype)
+        for number, segment in enumerate(self.segments):
+            positions = np.flatnonzero(self.segment == number)
+            for start in range(0, len(positions), CHUNK):
+                some = positions[start : start + CHUNK]
+                copied[some] = segment.rows[self.row[some], :parts]
+        return copied
+
+    def at(self, positions: NDArray[np.int64]) -> "Found":
+        """The same for some of the keys."""
+        return Found(self.segments, self.segment[positions], self.row[positions])
+
+
+def find(segments: Sequence[Segment], keys: Sequence[Key]) -> Found:
+    """Look for the row of each key; a newer segment counts more."""
+    wanted = set(keys) - {NOWHERE}
+    heads = np.frombuffer(b"".join(wanted), "<u8")[:: KEY_BYTES // 8]
+    places: dict[Key, tuple[int, int]] = {NOWHERE: (-1, -1)}
+    for number, segment in enumerate(segments):
+        places |= {key: (number, row) for key, row in segment.find(wanted, heads).items()}
+    lies = np.array([places.get(key, (-1, -1)) for key in keys], np.int64).reshape(len(keys), 2)
+    return Found(segments, lies[:, 0], lies[:, 1])
+
+
+def empty_array(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
+    """Zeros: in memory if they are few, else in a file without a name, which need not stay in memory.
+
+    Where the disk cannot promise the space they are in memory after all: writing to a mapped file on a full
+    disk would kill the process.
+    """
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    if size > SMALL_ARRAY and hasattr(os, "posix_fallocate"):
+        with suppress(OSError, DiskError), tempfile.TemporaryFile(dir=cache_folder()) as file:
+            os.posix_fallocate(file.fileno(), 0, size)
+            return np.frombuffer(mmap.mmap(file.fileno(), size), dtype).reshape(shape)
+    return np.zeros(shape, dtype)
