@@ -1,5 +1,6 @@
 """Pictures from files and arrays, compared with what Pillow makes of them."""
 
+import hashlib
 import io
 
 import numpy as np
@@ -120,14 +121,23 @@ class TestFiles:
         assert ImageFiles(sorted(tmp_path.iterdir())).typical_side() == 40
         assert ImageFiles([tmp_path / "3.png"]).typical_side() == 0
 
-    def test_digest_changes_when_a_file_does(self, tmp_path):
+    def test_keys_are_digests_of_the_files(self, tmp_path):
+        write_pictures(tmp_path, 3)
+        paths = [*sorted(tmp_path.iterdir()), tmp_path / "none.png"]
+        expected = [hashlib.sha256(path.read_bytes()).digest() for path in paths[:3]] + [b""]
+        files = ImageFiles(paths)
+        assert files.keys() == files.keys() == expected
+        assert files.subset(np.array([2, 3, 0])).keys() == [expected[2], b"", expected[0]]
+
+    def test_what_changed_since_is_named(self, tmp_path):
         write_pictures(tmp_path, 3)
         files = ImageFiles(sorted(tmp_path.iterdir()))
-        before = files.digest()
-        assert files.digest() == before
-        assert files.subset(np.array([1, 0, 2])).digest() != before
+        keys = files.keys()
+        assert files.changed(np.arange(3), keys) == {}
         (tmp_path / "01.png").write_bytes(b"something else")
-        assert files.digest() != before
+        (tmp_path / "02.png").unlink()
+        changed = files.changed(np.array([2, 0, 1]), [keys[2], keys[0], keys[1]])
+        assert set(changed) == {0, 2} and "02.png: changed" in changed[0] and "01.png: changed" in changed[2]
 
 
 class TestArrays:
@@ -145,12 +155,15 @@ class TestArrays:
         difference = resize_batch(image[None], size)[0].astype(int) - np.asarray(expected)
         assert np.abs(difference).max() <= 6
 
-    def test_digest_changes_with_a_pixel(self):
+    def test_keys_change_with_a_pixel_and_with_the_shape(self):
         images, _ = pictures(4)
-        before = ImageArray(images).digest()
-        assert ImageArray(images.copy()).digest() == before
+        before = ImageArray(images).keys()
+        assert len(set(before)) == 4 and ImageArray(images[::-1]).keys() == before[::-1]
+        turned = ImageArray(images.reshape(4, 16, 64, 3)).keys()
+        assert not set(turned) & set(before)
         images[2, 3, 4, 1] ^= 1
-        assert ImageArray(images).digest() != before
+        after = ImageArray(images).keys()
+        assert [a == b for a, b in zip(after, before, strict=True)] == [True, True, False, True]
 
 
 def test_folders_are_searched_in_a_fixed_order_without_hidden_files(tmp_path):

@@ -76,7 +76,7 @@ class TestPictureArray:
     def test_from_a_file_on_disk(self, tmp_path):
         np.save(tmp_path / "images.npy", self.images)
         items = read_items(tmp_path / "images.npy")
-        assert items.digest() == read_items(self.images).digest()
+        assert items.images.keys() == read_items(self.images).images.keys()
 
     @pytest.mark.parametrize(
         ("given", "match"),
@@ -237,15 +237,6 @@ def test_a_subset_keeps_ids_and_labels(tmp_path):
     part = read_items(tmp_path / "list.txt").subset(np.array([2, 0]))
     assert list(part.ids) == ["02.png", "00.png"] and part.labels.tolist() == [[1, 1], [0, 1]]
     assert read_items(part) is part
-
-
-def test_digest_is_of_the_content():
-    vectors = np.arange(12.0).reshape(4, 3)
-    digest = read_items(vectors).digest()
-    assert read_items(vectors.copy()).digest() == digest
-    assert read_items(vectors.reshape(3, 4)).digest() != digest
-    vectors[1, 1] += 1
-    assert read_items(vectors).digest() != digest
 
 
 def test_class_names_become_numbers_in_name_order():

@@ -12,6 +12,10 @@ def generator(seed=0):
     return torch.Generator().manual_seed(seed)
 
 
+def chance(numbers, count, seed=0):
+    return torch.rand((numbers, count), generator=generator(seed))
+
+
 def images(count=6, side=32):
     return torch.from_numpy(pictures(count, side=side)[0]).permute(0, 3, 1, 2).float() / 255
 
@@ -58,6 +62,17 @@ class TestImageViews:
     def test_the_seed_decides(self):
         assert torch.equal(ImageViews()(images(), generator(3)), ImageViews()(images(), generator(3)))
 
+    def test_the_numbers_of_an_image_decide_over_it_alone(self):
+        numbers, order = chance(8, 6), torch.tensor([3, 0, 5])
+        whole, part = ImageViews().by_chance(images(), numbers), images()[order]
+        torch.testing.assert_close(ImageViews().by_chance(part, numbers[:, order]), whole[order])
+
+    @pytest.mark.parametrize("jitter", [0, 0.2])
+    def test_a_generator_draws_those_numbers(self, jitter):
+        views = ImageViews(jitter=jitter)
+        drawn = chance(8 if jitter else 5, 6, seed=2)
+        assert torch.equal(views(images(), generator(2)), views.by_chance(images(), drawn))
+
     @pytest.mark.parametrize(("flip", "mirrored"), [(0.0, False), (1.0, True)])
     def test_everything_switched_off_is_the_picture_or_its_mirror(self, flip, mirrored):
         views = ImageViews(scale=1, flip=flip, jitter=0)(images(), generator())
@@ -65,14 +80,14 @@ class TestImageViews:
         torch.testing.assert_close(views, expected, atol=1e-5, rtol=0)
 
     def test_half_are_mirrored(self):
-        crops = random_resized_crop(coordinates(2000), generator(), scale=1, ratio=4 / 3, flip=0.5)
+        crops = random_resized_crop(coordinates(2000), chance(5, 2000), scale=1, ratio=4 / 3, flip=0.5)
         share = (crops[:, 0, 0, 0] > crops[:, 0, 0, -1]).float().mean()
         assert abs(share - 0.5) < 0.05
 
     @pytest.mark.parametrize("scale", [0.2, 0.5, 0.9])
     def test_boxes(self, scale):
         """Areas are uniform from ``scale`` to 1, sides within the ratio, boxes inside and everywhere."""
-        crops = random_resized_crop(coordinates(2000), generator(), scale=scale, ratio=4 / 3, flip=0)
+        crops = random_resized_crop(coordinates(2000), chance(5, 2000), scale=scale, ratio=4 / 3, flip=0)
         left, right, top, bottom = boxes(crops)
         width, height = right - left, bottom - top
         area, ratio = width * height, width / height
@@ -89,20 +104,20 @@ class TestImageViews:
 class TestColourJitter:
     def test_factors_stay_within_the_strength(self):
         grey = torch.full((500, 3, 4, 4), 0.5)  # saturation and contrast leave an even grey alone
-        brightness = colour_jitter(grey, generator(), strength=0.2)[:, 0, 0, 0] / 0.5
+        brightness = colour_jitter(grey, chance(3, 500), strength=0.2)[:, 0, 0, 0] / 0.5
         assert brightness.min() >= 0.8 - 1e-6 and brightness.max() <= 1.2 + 1e-6
         assert abs(brightness.mean() - 1) < 0.02 and brightness.std() > 0.1
 
     def test_equals_the_formula_in_double(self):
         given = torch.rand(5, 3, 8, 8)
-        draws = torch.rand((3, 5, 1, 1, 1), generator=generator(4)).double().numpy()
-        saturation, contrast, brightness = 1 + 0.3 * (2 * draws - 1)
+        draws = chance(3, 5)
+        saturation, contrast, brightness = 1 + 0.3 * (2 * draws.double().numpy()[..., None, None, None] - 1)
         x = given.double().numpy()
         grey = (0.299 * x[:, 0] + 0.587 * x[:, 1] + 0.114 * x[:, 2])[:, None]
         x = grey + saturation * (x - grey)
         mean = grey.mean(axis=(2, 3), keepdims=True)
         x = (mean + contrast * (x - mean)) * brightness
-        got = colour_jitter(given, generator(4), strength=0.3)
+        got = colour_jitter(given, draws, strength=0.3)
         np.testing.assert_allclose(got.numpy(), x.clip(0, 1), atol=1e-6)
 
 
