@@ -1,10 +1,13 @@
 """Rows under keys: what is written is found, whoever writes, and whatever happens to the files."""
 
+import errno
 import gc
+import mmap
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +15,9 @@ import pytest
 
 from pts3h import UserError
 from pts3h.cache import rows as rows_module
-from pts3h.cache.rows import NOWHERE, Kind, empty_array, find
+from pts3h.cache.rows import NOWHERE, Kind, find
 from pts3h.cache.segment import RECORD, remove_if_unused
+from pts3h.util.files import cache_folder
 from tests.cache.rows import PARTS, WIDTH, keys, rows
 
 PROJECT = Path(__file__).parents[2]
@@ -125,6 +129,7 @@ import os, signal, sys
 from pathlib import Path
 from pts3h.cache import segment
 from pts3h.cache.rows import Kind
+from pts3h.util.files import cache_folder
 from tests.cache.rows import PARTS, WIDTH, keys, rows
 write, left = segment.write_at, int(sys.argv[2])
 
@@ -162,6 +167,7 @@ APPENDING = """
 import sys
 from pathlib import Path
 from pts3h.cache.rows import Kind
+from pts3h.util.files import cache_folder
 from tests.cache.rows import PARTS, WIDTH, keys, rows
 kind, start = Kind(Path(sys.argv[1]), PARTS, WIDTH), int(sys.argv[2])
 for first in range(start, start + 200, 5):
@@ -236,15 +242,34 @@ class TestFullDisk:
         assert file.stat().st_size == 3 * ROW
 
 
-def test_large_copies_lie_on_disk(monkeypatch, tmp_path):
-    monkeypatch.setattr(rows_module, "SMALL_ARRAY", 1000)
-    small, large = empty_array((10, 2, 25), np.float16), empty_array((11, 2, 25), np.float16)
-    assert small.base is None and large.base is not None
-    assert large.shape == (11, 2, 25) and large.flags.writeable and not large.any()
+class TestLargeCopies:
+    def test_lie_on_disk(self, kind, monkeypatch):
+        fill(kind, 10)
+        wanted = keys(11)[::-1]
+        small = look(kind, wanted)[1]
+        monkeypatch.setattr(rows_module, "SMALL_ARRAY", 10 * ROW)
+        monkeypatch.setattr(rows_module, "CHUNK", 4)
+        large = look(kind, wanted)[1]
+        assert isinstance(base_of(large), mmap.mmap) and not isinstance(base_of(small), mmap.mmap)
+        np.testing.assert_array_equal(large, small)
+        np.testing.assert_array_equal(large[1:], rows(10)[::-1])
+        large[0] = 7  # may be written to, and nobody else sees it
+        assert not look(kind, wanted)[1][0].any()
+        assert not [path for path in cache_folder().iterdir() if path.is_file()]
 
-    def full(*_):
-        raise OSError(28, "No space left on device")
+    def test_or_in_memory_if_the_disk_is_full(self, kind, monkeypatch):
+        fill(kind, 10)
 
-    monkeypatch.setattr(os, "posix_fallocate", full)
-    large = empty_array((11, 2, 25), np.float16)
-    assert large.shape == (11, 2, 25) and not large.any()
+        def full(**_):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+        monkeypatch.setattr(rows_module, "SMALL_ARRAY", 0)
+        monkeypatch.setattr(tempfile, "TemporaryFile", full)
+        np.testing.assert_array_equal(look(kind, keys(10)[::-1])[1], rows(10)[::-1])
+
+
+def base_of(array):
+    """What the memory of an array belongs to."""
+    while isinstance(array, np.ndarray):
+        array = array.base
+    return array.obj if isinstance(array, memoryview) else array

@@ -1,7 +1,6 @@
 """Rows of one kind: a folder of segments, searched together."""
 
 import mmap
-import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -20,7 +19,7 @@ from .segment import KEY_BYTES, Appender, Key, Segment, open_segment
 # never split, so that the rows of a collection stay together and can be mapped as they are.
 FULL_SEGMENT = 256 << 20
 CHUNK = 1024  # rows copied at a time
-SMALL_ARRAY = 64 << 20  # what is copied in memory; more is copied to a mapped file
+SMALL_ARRAY = 64 << 20  # bytes that are copied to memory; more are copied to a mapped file
 
 NOWHERE: Key = b""  # in the place of a key: never found
 
@@ -101,13 +100,28 @@ class Found:
             if (self.row == np.arange(first, first + len(self.row))).all():
                 mapped: NDArray[Any] = self.segments[self.segment[0]].rows
                 return mapped[first : first + len(self.row), :parts]
-        copied = empty_array((len(self.row), parts, width), dtype)
-        for number, segment in enumerate(self.segments):
-            positions = np.flatnonzero(self.segment == number)
-            for start in range(0, len(positions), CHUNK):
-                some = positions[start : start + CHUNK]
-                copied[some] = segment.rows[self.row[some], :parts]
-        return copied
+        return self._copy(parts, width, np.dtype(dtype))
+
+    def _copy(self, parts: int, width: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+        """A large copy lies in a file without a name, so that it need not stay in memory."""
+        shape = (len(self.row), parts, width)
+        size = int(np.prod(shape)) * dtype.itemsize
+        if size > SMALL_ARRAY:
+            with suppress(OSError, DiskError), tempfile.TemporaryFile(dir=cache_folder()) as file:
+                for chunk in self._chunks(shape, dtype):
+                    file.write(chunk.data)
+                file.flush()
+                mapped = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_COPY)
+                return np.frombuffer(mapped, dtype).reshape(shape)
+        return np.concatenate([np.zeros((0, parts, width), dtype), *self._chunks(shape, dtype)])
+
+    def _chunks(self, shape: tuple[int, int, int], dtype: np.dtype[Any]) -> Iterator[NDArray[Any]]:
+        for start in range(0, shape[0], CHUNK):
+            numbers, rows = self.segment[start : start + CHUNK], self.row[start : start + CHUNK]
+            chunk = np.zeros((len(rows), *shape[1:]), dtype)
+            for number in np.unique(numbers[numbers >= 0]):
+                chunk[numbers == number] = self.segments[number].rows[rows[numbers == number], : shape[1]]
+            yield chunk
 
     def at(self, positions: NDArray[np.int64]) -> "Found":
         """The same for some of the keys."""
@@ -123,17 +137,3 @@ def find(segments: Sequence[Segment], keys: Sequence[Key]) -> Found:
         places |= {key: (number, row) for key, row in segment.find(wanted, heads).items()}
     lies = np.array([places.get(key, (-1, -1)) for key in keys], np.int64).reshape(len(keys), 2)
     return Found(segments, lies[:, 0], lies[:, 1])
-
-
-def empty_array(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
-    """Zeros: in memory if they are few, else in a file without a name, which need not stay in memory.
-
-    Where the disk cannot promise the space they are in memory after all: writing to a mapped file on a full
-    disk would kill the process.
-    """
-    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
-    if size > SMALL_ARRAY and hasattr(os, "posix_fallocate"):
-        with suppress(OSError, DiskError), tempfile.TemporaryFile(dir=cache_folder()) as file:
-            os.posix_fallocate(file.fileno(), 0, size)
-            return np.frombuffer(mmap.mmap(file.fileno(), size), dtype).reshape(shape)
-    return np.zeros(shape, dtype)
