@@ -3,15 +3,18 @@
 python benchmarks/feature_cache.py [folder for 2 GB, by default a temporary one]
 """
 
+from timing import race  # isort: skip
+
 import os
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image
 from torch import Tensor
 
@@ -25,11 +28,8 @@ ROWS, PARTS, WIDTH = 60_000, 4, 1280
 BATCH, STEPS = 128, 200
 
 
-@contextmanager
-def timed(what: str) -> Iterator[None]:
-    start = time.perf_counter()
-    yield
-    print(f"  {what:<58} {time.perf_counter() - start:8.2f} s")
+def say(what: str, seconds: float) -> None:
+    print(f"  {what:<70} {seconds:8.3f} s")
 
 
 class Counted(FrozenBackbone):
@@ -53,6 +53,7 @@ def new_pictures(folder: Path) -> None:
         name = f"{number:05}.jpg" if number < KNOWN else f"{97 * (number - KNOWN):05}b.jpg"
         coarse.resize((SIDE, SIDE)).save(folder / "photos" / name, quality=90)
     paths = sorted((folder / "photos").iterdir())
+    every = np.arange(KNOWN)
     known = ImageFiles([path for path in paths if not path.stem.endswith("b")])
     time.sleep(2.5)  # files of a moment ago are read every time
     backbone = Counted(build_backbone("efficientnet-lite0")[0], name="efficientnet-lite0")
@@ -67,12 +68,14 @@ def new_pictures(folder: Path) -> None:
         start = time.perf_counter()
         backbone.clean(files, size=SIZE, progress="lines" if what.endswith("time") else False)
         took = time.perf_counter() - start
-        print(f"  {what:<36} {backbone.count:>6,} computed {took:>14.2f} s")
-    with timed("digests of unchanged files"):
-        keys = known.keys()
-    size = sum(path.stat().st_size for path in known.paths)
-    with timed(f"digests by reading every file, {size / 1e6:.0f} MB that were read before"):
-        known.changed(np.arange(KNOWN), keys)
+        say(f"{what}: {backbone.count:,} computed", took)
+    keys, size = known.keys(), sum(path.stat().st_size for path in known.paths)
+    sides: dict[str, Callable[[], object]] = {
+        "digests of unchanged files": known.keys,
+        f"digests by reading every file, {size / 1e6:.0f} MB in memory": lambda: known.changed(every, keys),
+    }
+    for what, seconds in race(sides).items():
+        say(what, seconds)
 
 
 def gather(folder: Path) -> None:
@@ -88,25 +91,39 @@ def gather(folder: Path) -> None:
             appender.append(keys[start : start + 1000], some)
     array.flush()
     order = rng.permutation(ROWS)
-    with timed("one file mapped, as before: open"):
-        old = np.load(folder / "old.npy", mmap_mode="r")
-    with timed("in the order of the cache: find, check, map"):
-        mapped = find(kind.segments(), keys).array(PARTS, WIDTH)
-    with timed("in another order: find, check, copy"):
-        copied = find(kind.segments(), [keys[place] for place in order]).array(PARTS, WIDTH)
+    turned = [keys[place] for place in order]
+
+    def gathered(wanted: list[bytes]) -> NDArray[np.float16]:
+        return find(kind.segments(), wanted).array(PARTS, WIDTH)
+
+    ways: dict[str, Callable[[], NDArray[np.float16]]] = {
+        "one file mapped, as before": lambda: np.load(folder / "old.npy", mmap_mode="r"),
+        "in the order of the cache: find, check, map": lambda: find(kind.segments(), keys).array(
+            PARTS, WIDTH
+        ),
+        "in another order: find, check, copy": partial(gathered, turned),
+    }
+    for what, seconds in race(ways, seconds=30).items():
+        say(what, seconds)
+    old, mapped, copied = (way() for way in ways.values())
     assert (mapped[::97] == old[::97]).all() and (copied[::97] == old[order[::97]]).all()
-    for name, source in (("one file mapped, as before", old), ("mapped", mapped), ("copied", copied)):
-        with timed(f"{STEPS} batches of 2 x {BATCH} vectors: {name}"):
-            draws = np.random.default_rng(1)
-            for _ in range(STEPS):
-                source[draws.integers(ROWS, size=2 * BATCH), draws.integers(PARTS, size=2 * BATCH)]
+    steps = {what: partial(batches, array) for what, array in zip(ways, (old, mapped, copied), strict=True)}
+    for what, seconds in race(steps).items():
+        say(f"{STEPS} batches of 2 x {BATCH} vectors, {what.partition(':')[0]}", seconds)
+
+
+def batches(array: NDArray[np.float16]) -> None:
+    """What training reads."""
+    draws = np.random.default_rng(1)
+    for _ in range(STEPS):
+        array[draws.integers(ROWS, size=2 * BATCH), draws.integers(PARTS, size=2 * BATCH)]
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory(dir=sys.argv[1] if sys.argv[1:] else None) as name:
-        os.environ["PTS3H_CACHE"] = str(Path(name) / "cache")
-        gather(Path(name))
-        new_pictures(Path(name))
+    for measure in (gather, new_pictures):
+        with tempfile.TemporaryDirectory(dir=sys.argv[1] if sys.argv[1:] else None) as name:
+            os.environ["PTS3H_CACHE"] = str(Path(name) / "cache")
+            measure(Path(name))
 
 
 if __name__ == "__main__":

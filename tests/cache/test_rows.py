@@ -111,6 +111,7 @@ class TestDamage:
         assert found.known.tolist() == [True, True, True, False, False]
         np.testing.assert_array_equal(array[:3], rows(3))
         fill(kind, 2, 3)  # what is added again takes the place of what was lost
+        assert files(kind, "rows")[0].stat().st_size == 5 * ROW
         found, array = look(kind, keys(5))
         assert found.known.all()
         np.testing.assert_array_equal(array, rows(5))
@@ -247,7 +248,7 @@ class TestLargeCopies:
         fill(kind, 10)
         wanted = keys(11)[::-1]
         small = look(kind, wanted)[1]
-        monkeypatch.setattr(rows_module, "SMALL_ARRAY", 10 * ROW)
+        monkeypatch.setattr(rows_module, "IN_MEMORY", 10 * ROW)
         monkeypatch.setattr(rows_module, "CHUNK", 4)
         large = look(kind, wanted)[1]
         assert isinstance(base_of(large), mmap.mmap) and not isinstance(base_of(small), mmap.mmap)
@@ -263,7 +264,7 @@ class TestLargeCopies:
         def full(**_):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-        monkeypatch.setattr(rows_module, "SMALL_ARRAY", 0)
+        monkeypatch.setattr(rows_module, "IN_MEMORY", 0)
         monkeypatch.setattr(tempfile, "TemporaryFile", full)
         np.testing.assert_array_equal(look(kind, keys(10)[::-1])[1], rows(10)[::-1])
 

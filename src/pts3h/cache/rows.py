@@ -19,7 +19,7 @@ from .segment import KEY_BYTES, Appender, Key, Segment, open_segment
 # never split, so that the rows of a collection stay together and can be mapped as they are.
 FULL_SEGMENT = 256 << 20
 CHUNK = 1024  # rows copied at a time
-SMALL_ARRAY = 64 << 20  # bytes that are copied to memory; more are copied to a mapped file
+IN_MEMORY = 1 << 30  # bytes that are copied to memory; more are copied to a mapped file
 
 NOWHERE: Key = b""  # in the place of a key: never found
 
@@ -106,14 +106,17 @@ class Found:
         """A large copy lies in a file without a name, so that it need not stay in memory."""
         shape = (len(self.row), parts, width)
         size = int(np.prod(shape)) * dtype.itemsize
-        if size > SMALL_ARRAY:
+        if size > IN_MEMORY:
             with suppress(OSError, DiskError), tempfile.TemporaryFile(dir=cache_folder()) as file:
                 for chunk in self._chunks(shape, dtype):
                     file.write(chunk.data)
                 file.flush()
                 mapped = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_COPY)
                 return np.frombuffer(mapped, dtype).reshape(shape)
-        return np.concatenate([np.zeros((0, parts, width), dtype), *self._chunks(shape, dtype)])
+        copied = np.empty(shape, dtype)
+        for place, chunk in enumerate(self._chunks(shape, dtype)):
+            copied[place * CHUNK : (place + 1) * CHUNK] = chunk
+        return copied
 
     def _chunks(self, shape: tuple[int, int, int], dtype: np.dtype[Any]) -> Iterator[NDArray[Any]]:
         for start in range(0, shape[0], CHUNK):
@@ -132,7 +135,7 @@ def find(segments: Sequence[Segment], keys: Sequence[Key]) -> Found:
     """Look for the row of each key; a newer segment counts more."""
     wanted = set(keys) - {NOWHERE}
     heads = np.frombuffer(b"".join(wanted), "<u8")[:: KEY_BYTES // 8]
-    places: dict[Key, tuple[int, int]] = {NOWHERE: (-1, -1)}
+    places: dict[Key, tuple[int, int]] = {}
     for number, segment in enumerate(segments):
         places |= {key: (number, row) for key, row in segment.find(wanted, heads).items()}
     lies = np.array([places.get(key, (-1, -1)) for key in keys], np.int64).reshape(len(keys), 2)

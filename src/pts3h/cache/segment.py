@@ -90,9 +90,10 @@ class Appender:
     def __init__(self, rows_file: Path, row_bytes: int) -> None:
         self.rows_file, self.row_bytes = rows_file, row_bytes
         self._rows = open_in_use(rows_file, create=True)
-        self._keys = open_to_write(
-            rows_file.with_suffix(".keys")
-        )  # safe from removal as long as the rows are
+        # which nobody removes while the rows are in use
+        self._keys = open_to_write(rows_file.with_suffix(".keys"))
+        with alone(self._keys):  # records whose rows are lost must not meet rows to come
+            self._keys.truncate(count_rows(rows_file, row_bytes) * RECORD.itemsize)
 
     def append(self, keys: Sequence[Key], rows: NDArray[Any]) -> None:
         """Add a row per key. A row that another process added in the meantime is simply there twice."""
