@@ -5,7 +5,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-LEFT, RIGHT, TOP, BOTTOM = 52, 12, 12, 40  # room for the numbers and the names of the axes
+LEFT, RIGHT, TOP, BOTTOM = 52, 20, 12, 40  # room for the numbers and the names of the axes
 TICKS = 5
 
 
@@ -52,10 +52,12 @@ class Chart:
 
     def svg(self) -> str:
         """The chart as an element of a page."""
-        floor = [0.0] if self.from_zero else []
-        across = ticks([x for line in self.lines for x in line.x])
-        up = ticks([y for line in self.lines for y in line.y] + floor)
-        x, y = Axis(across, LEFT, self.width - RIGHT), Axis(up, self.height - BOTTOM, TOP)
+        places = [x for line in self.lines for x in line.x]
+        heights = [y for line in self.lines for y in line.y]
+        up = ticks([*heights, 0.0] if self.from_zero else heights)
+        x = Axis(min(places), max(places), LEFT, self.width - RIGHT)
+        y = Axis(up[0], up[-1], self.height - BOTTOM, TOP)
+        across = [place for place in ticks(places) if x.low <= place <= x.high]
         parts = [
             *(f'<path class="grid" d="M{LEFT} {y(v):.1f}H{self.width - RIGHT}"/>' for v in up),
             *(text(LEFT - 6, y(v) + 4, f"{v:,.6g}", "end") for v in up),
@@ -72,7 +74,7 @@ class Chart:
         )
 
     def _marked(self, x: "Axis") -> list[str]:
-        if self.mark is None or not x.values[0] <= self.mark[0] <= x.values[-1]:
+        if self.mark is None or not x.low <= self.mark[0] <= x.high:
             return []
         at = x(self.mark[0])
         is_left = at < self.width / 2
@@ -82,16 +84,16 @@ class Chart:
 
 @dataclass(frozen=True)
 class Axis:
-    """Values → places: the first tick is at ``start``, the last at ``end``."""
+    """Values → places: ``low`` is at ``start``, ``high`` at ``end``."""
 
-    values: Sequence[float]
+    low: float
+    high: float
     start: float
     end: float
 
     def __call__(self, value: float) -> float:
         """The place of a value."""
-        first, last = self.values[0], self.values[-1]
-        return self.start + (value - first) / (last - first) * (self.end - self.start)
+        return self.start + (value - self.low) / (self.high - self.low or 1.0) * (self.end - self.start)
 
 
 def ticks(values: Sequence[float]) -> list[float]:

@@ -8,7 +8,7 @@ from PIL import Image
 
 from ..data.images import Images
 from ..data.items import Items
-from ..util.markup import table
+from ..util.markup import paragraph, table
 from ..util.pictures import as_data, to_jpeg
 from .queries import HITS, Hit, Query
 
@@ -43,9 +43,10 @@ def picture_row(query: Query, ids: Sequence[str], pictures: Mapping[int, str]) -
         f"<li{STYLES[hit.alike]}>{figure(ids[hit.position], pictures.get(hit.position), said(hit))}</li>"
         for hit in query.hits
     )
+    more = paragraph(tied(query)) if query.as_near else ""
     return (
         f'<article class="query" aria-label="{html.escape(f"query {name}")}">'
-        f"{figure(name, pictures.get(query.position), 'query')}<ol>{hits}</ol></article>\n"
+        f"{figure(name, pictures.get(query.position), 'query')}<div><ol>{hits}</ol>{more}</div></article>\n"
     )
 
 
@@ -65,9 +66,18 @@ def said(hit: Hit) -> str:
     return f"distance {hit.distance}{WORDS[hit.alike]}"
 
 
+def tied(query: Query) -> str:
+    """How many items the order of the collection has put behind the last hit."""
+    verb = "is" if query.as_near == 1 else "are"
+    return f"{query.as_near:,} more {verb} at distance {query.hits[-1].distance}."
+
+
 def id_table(queries: Sequence[Query], ids: Sequence[str]) -> str:
     """One row per query."""
     most = max((len(query.hits) for query in queries), default=0)
-    header = ["query", *(f"hit {rank}" for rank in range(1, most + 1))]
-    rows = [[ids[q.position], *(f"{ids[hit.position]} ({said(hit)})" for hit in q.hits)] for q in queries]
+    header = ["query", *(f"hit {rank}" for rank in range(1, most + 1)), "as near as the last"]
+    rows = [
+        [ids[q.position], *(f"{ids[hit.position]} ({said(hit)})" for hit in q.hits), f"{q.as_near:,} more"]
+        for q in queries
+    ]
     return table(f"Queries and their {HITS} nearest ids", header, rows)

@@ -50,8 +50,9 @@ def bars(kind: str, starts: Sequence[int], width: int, counts: NDArray[np.int64]
     """The outline of a histogram; the bar of a distance is centred on it."""
     shares = 100 * counts / counts.sum()
     edges = [edge - 0.5 for edge in (*starts, starts[-1] + width)]
-    x = [max(edge, 0.0) for edge in np.repeat(edges, 2).tolist()]  # the axis starts at zero
-    return Line(STYLES[kind], x, [0.0, *np.repeat(shares, 2).tolist(), 0.0], filled=True)
+    return Line(
+        STYLES[kind], np.repeat(edges, 2).tolist(), [0.0, *np.repeat(shares, 2).tolist(), 0.0], filled=True
+    )
 
 
 def words(kinds: Sequence[Distances], limit: float | None) -> str:
@@ -61,8 +62,8 @@ def words(kinds: Sequence[Distances], limit: float | None) -> str:
     if "alike" in by_kind and "not alike" in by_kind:
         share = nearer(by_kind["alike"], by_kind["not alike"])
         lines.append(
-            f"A known alike pair is nearer than a known other one in {share:.1%} of all cases (ties count "
-            "half; 50% is chance). Pairs that were trained on look better than new ones."
+            f"A pair that is known to be alike is nearer than one that is not in {share:.1%} of all cases "
+            "(ties count half; 50% is chance). Pairs that were trained on look better than new ones."
         )
     if limit is not None:
         lines.append(f"thr is where the teacher drew the line at the last step, about distance {limit:.1f}.")

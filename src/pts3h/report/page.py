@@ -74,36 +74,34 @@ def headline(coded: Coded) -> str:
     groups = coded.groups()
     count, distinct, largest = int(groups.sum()), len(groups), int(groups.max())
     noun = coded.noun
-    lines = [
-        f"{count:,} {noun} have {distinct:,} distinct codes ({distinct / count:.0%}). The largest group of "
-        f"equal codes has {largest:,} ({largest / count:.0%}); search cannot tell its members apart."
-    ]
+    lines = [f"{count:,} {noun} have {distinct:,} distinct codes ({distinct / count:.1%})."]
+    if largest > 1:
+        lines.append(
+            f"The largest group of equal codes has {largest:,} {noun} ({largest / count:.1%}); search cannot "
+            "tell them apart."
+        )
     if coded.is_sample:
         lines.append(
-            f"There are {len(coded.items):,} {noun}. A fine-tuned network takes long, so {count:,} drawn by "
-            "chance stand for all, together with those of known pairs."
+            f"They were drawn by chance from {len(coded.items):,}, over which a fine-tuned network would "
+            "take long."
         )
     if coded.skipped:
         lines.append(f"{len(coded.skipped):,} more cannot be read; they are named below.")
-    return "".join(paragraph(line, "lead") for line in lines)
+    return paragraph(" ".join(lines), "lead")
 
 
 def verdict(check: Mapping[str, Any]) -> str:
     """What the pairs that were held out say, as far as it was asked."""
     lines = []
     if "trained" in check and "untrained" in check:
-        on = (
-            f"On {check['pairs']:,} known pairs that were held out"
-            if "pairs" in check
-            else "On held-out pairs"
-        )
+        count = f"{check['pairs']:,} " if "pairs" in check else ""
         lines.append(
-            f"{on}, trained codes score {check['trained']:.3f} and untrained ones "
-            f"{check['untrained']:.3f} (1 is best)."
+            f"On {count}known pairs that were held out, trained codes score {check['trained']:.3f} and "
+            f"untrained ones {check['untrained']:.3f} (1 is best)."
         )
     if "kept" in check:
         lines.append(f"The model that was kept is the {check['kept']} one.")
-    if "advice" in check:
+    if check.get("advice"):
         lines.append(str(check["advice"]))
     return paragraph(" ".join(lines), "verdict") if lines else ""
 
@@ -111,7 +109,10 @@ def verdict(check: Mapping[str, Any]) -> str:
 def nearest(findings: Findings) -> str:
     """Chance queries with their hits."""
     count, noun = len(findings.queries), findings.coded.noun
-    words = f"{count} {noun} drawn by chance (seed {findings.seed}), each with its nearest others."
+    words = (
+        f"{count} {noun} drawn by chance (seed {findings.seed}), each with its nearest among "
+        f"{len(findings.coded.positions):,}. Where several are equally near, the collection's order decides."
+    )
     if any(hit.alike is not None for query in findings.queries for hit in query.hits):
         words += " Where a pair is known, it says so."
     return paragraph(words) + gallery(findings.queries, findings.coded.items)

@@ -6,10 +6,11 @@ import numpy as np
 from numpy.random import Generator
 
 from .. import kernel
+from ..codes import hamming
 from ..data.known_pairs import KnownPairs
 from .coded import Coded
 
-HITS = 10
+HITS = 8
 
 
 @dataclass(frozen=True)
@@ -34,10 +35,12 @@ class Query:
     Attributes:
         position: in the collection.
         hits: nearest first, by position where equally far.
+        as_near: how many more are as near as the last hit.
     """
 
     position: int
     hits: list[Hit]
+    as_near: int
 
 
 def chance_queries(coded: Coded, known: KnownPairs | None, count: int, rng: Generator) -> list[Query]:
@@ -53,7 +56,9 @@ def chance_queries(coded: Coded, known: KnownPairs | None, count: int, rng: Gene
             Hit(int(position), int(distance), alike(known, coded.positions[row], position))
             for position, distance in zip(positions, distances[is_other][:HITS], strict=True)
         ]
-        queries.append(Query(int(coded.positions[row]), hits))
+        within = hamming(coded.codes[row], coded.codes) <= (hits[-1].distance if hits else 0)
+        as_near = int(within.sum()) - 1 - len(hits)  # the query is among them
+        queries.append(Query(int(coded.positions[row]), hits, as_near))
     return queries
 
 

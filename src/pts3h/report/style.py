@@ -7,7 +7,7 @@ STYLE = """
   --rule: #3a3d44; --alike: #6db3ff; --apart: #ff9f5a; --random: #a2a8b3; --box: #24272d } }
 * { box-sizing: border-box }
 body { margin: 0; background: var(--paper); color: var(--ink); font: 16px/1.5 system-ui, sans-serif }
-main { max-width: 64rem; margin: 0 auto; padding: 1rem }
+main { max-width: 72rem; margin: 0 auto; padding: 1rem }
 h1 { font-size: 1.6rem; margin: .5rem 0 } h2 { font-size: 1.2rem; margin: 2.5rem 0 .5rem }
 p, figcaption { max-width: 44rem } .lead { font-size: 1.1rem; margin: .5rem 0 }
 .verdict { border-left: 4px solid var(--alike); padding-left: .8rem }
@@ -19,10 +19,12 @@ figure { margin: 0 }
 .query figure { width: 112px } .query figcaption { font-size: .8rem; line-height: 1.3 }
 .query img, .none { display: block; width: 112px; height: 112px; border-radius: 4px; background: var(--box) }
 .none { padding: .5rem; font-size: .8rem } .query b { display: block; color: var(--ink); font-weight: 600 }
+.query p { margin: .5rem 0 0; color: var(--soft); font-size: .9rem }
 .name { overflow-wrap: anywhere }
 .query .alike img { outline: 3px solid var(--alike) }
 .query .apart img { outline: 3px dashed var(--apart) }
 .query .alike b { color: var(--alike) } .query .apart b { color: var(--apart) }
+@media (max-width: 40rem) { .query { flex-direction: column; gap: .6rem } }
 svg { display: block; width: 100%; max-width: 40rem; height: auto }
 svg text { fill: var(--ink); font: 12px system-ui, sans-serif }
 path { fill: none } .grid { stroke: var(--rule) }
