@@ -37,7 +37,7 @@ class Distances:
 
     def share_within(self, distance: float) -> float:
         """The share of pairs at most so far apart."""
-        return float(self.counts[: max(int(distance) + 1, 0)].sum() / self.pairs)
+        return float(self.counts[np.arange(len(self.counts)) <= distance].sum() / self.pairs)
 
 
 def pair_distances(coded: Coded, known: KnownPairs | None, rng: Generator) -> list[Distances]:
@@ -71,4 +71,4 @@ def threshold_distance(threshold: float, bits: int) -> float:
 
     The cosine of two codes of -1 and +1 at distance d is 1 - 2 d / bits.
     """
-    return -threshold * bits / 4
+    return max(-threshold * bits / 4, 0.0)  # a cosine may be rounded to more than 1
