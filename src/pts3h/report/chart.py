@@ -45,8 +45,8 @@ class Chart:
     lines: Sequence[Line]
     across: str
     up: str
-    width: int = 480
-    height: int = 260
+    width: int = 420
+    height: int = 240
     mark: tuple[float, str] | None = None
     from_zero: bool = True
 

@@ -75,7 +75,7 @@ def tied(query: Query) -> str:
 def id_table(queries: Sequence[Query], ids: Sequence[str]) -> str:
     """One row per query."""
     most = max((len(query.hits) for query in queries), default=0)
-    header = ["query", *(f"hit {rank}" for rank in range(1, most + 1)), "as near as the last"]
+    header = ["query", *(f"hit {rank}" for rank in range(1, most + 1)), "as near"]
     rows = [
         [ids[q.position], *(f"{ids[hit.position]} ({said(hit)})" for hit in q.hits), f"{q.as_near:,} more"]
         for q in queries

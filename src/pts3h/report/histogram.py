@@ -1,6 +1,7 @@
 """How far apart pairs of each kind are: a chart, and its figures in words and tables."""
 
 import html
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -25,8 +26,10 @@ def histogram(kinds: Sequence[Distances], threshold: float | None, bits: int) ->
     if not kinds:
         return paragraph("There is no pair to look at.")
     limit = None if threshold is None else threshold_distance(threshold, bits)
-    width = -(-(bits + 1) // MOST_BINS)  # rounded up
-    starts = range(0, bits + 1, width)
+    last = max(int(np.flatnonzero(kind.counts)[-1]) for kind in kinds)  # long codes are rarely far apart
+    last = min(max(last, math.ceil(limit or 0)), bits)
+    width = math.ceil((last + 1) / MOST_BINS)
+    starts = range(0, last + 1, width)
     binned = [np.add.reduceat(kind.counts, starts) for kind in kinds]
     chart = Chart(
         f"Histogram of the Hamming distances of pairs: {', '.join(kind.kind for kind in kinds)}",

@@ -16,7 +16,7 @@ figure { margin: 0 }
 .query { display: flex; gap: 1rem; padding: 1rem 0; border-top: 1px solid var(--rule) }
 .query > figure { flex: none }
 .query ol { display: flex; flex-wrap: wrap; gap: .6rem; margin: 0; padding: 0; list-style: none }
-.query figure { width: 112px } .query figcaption { font-size: .8rem; line-height: 1.3 }
+.query figure { width: 112px } .query figcaption { margin-top: .35rem; font-size: .8rem; line-height: 1.3 }
 .query img, .none { display: block; width: 112px; height: 112px; border-radius: 4px; background: var(--box) }
 .none { padding: .5rem; font-size: .8rem } .query b { display: block; color: var(--ink); font-weight: 600 }
 .query p { margin: .5rem 0 0; color: var(--soft); font-size: .9rem }
@@ -25,7 +25,7 @@ figure { margin: 0 }
 .query .apart img { outline: 3px dashed var(--apart) }
 .query .alike b { color: var(--alike) } .query .apart b { color: var(--apart) }
 @media (max-width: 40rem) { .query { flex-direction: column; gap: .6rem } }
-svg { display: block; width: 100%; max-width: 40rem; height: auto }
+svg { display: block; width: 100%; max-width: 36rem; height: auto }
 svg text { fill: var(--ink); font: 12px system-ui, sans-serif }
 path { fill: none } .grid { stroke: var(--rule) }
 .mark { stroke: var(--ink); stroke-width: 1.5; stroke-dasharray: 2 3 }
@@ -44,7 +44,7 @@ path.random.area { fill: var(--random) }
 .wide { overflow-x: auto; margin: 1rem 0 } table { border-collapse: collapse; font-size: .95rem }
 caption { text-align: left; padding: .3rem 0 }
 th, td { padding: .25rem .9rem .25rem 0; border-bottom: 1px solid var(--rule); text-align: left;
-  vertical-align: top; overflow-wrap: anywhere }
+  vertical-align: top; max-width: 24rem; overflow-wrap: break-word }
 th { font-weight: 600 } tbody th { font-weight: 400 }
 summary { cursor: pointer; padding: .5rem 0 }
 :focus-visible { outline: 3px solid var(--alike); outline-offset: 2px }
