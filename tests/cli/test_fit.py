@@ -19,12 +19,15 @@ def test_a_folder_of_photos_and_200_pairs(here, kinds):
     command = "fit photos/ --pairs pairs.csv --bits 64 --out model/ --steps 150 --image-size 32"
     done = subprocess.run([PROGRAM, *command.split()], capture_output=True, text=True, cwd=here)
     assert (done.returncode, done.stdout) == (0, "")
-    assert done.stderr == "trained on 60 items, 60 of them in known pairs; the model is in model\n"
+    assert done.stderr == (
+        "trained on 60 items, 60 of them in known pairs; the model is in model\nlook at model/report.html\n"
+    )
     assert {path.name for path in (here / "model").iterdir()} == {
         "config.json",
         "model.safetensors",
         "history.jsonl",
         "README.md",
+        "report.html",
     }
     codes = pts3h.Hasher.load("model").encode("photos")
     assert codes.shape == (60, 8)

@@ -114,6 +114,14 @@ class TestNothingIsLost:
         assert (folder / "photos" / "a.jpg").read_text() == "mine too"
         assert [path.name for path in folder.parent.iterdir()] == ["model"]
 
+    @pytest.mark.parametrize("beside", [True, False])
+    def test_the_report_of_the_model_before_goes_with_it(self, hasher, folder, monkeypatch, beside):
+        (folder / "report.html").write_text("of the model before")
+        assert pts3h.Hasher.load(folder).fingerprint == hasher.fingerprint
+        monkeypatch.setattr("pts3h.model.folder.can_be_swapped", lambda _: beside)
+        fitted(seed=1).save(folder, overwrite=True)
+        assert set(files(folder)) == {"config.json", "model.safetensors", "history.jsonl", "README.md"}
+
     @pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError, OSError])
     def test_a_failure_while_writing_leaves_the_old_model(self, hasher, folder, monkeypatch, error):
         before = files(folder)

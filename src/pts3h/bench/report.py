@@ -8,6 +8,7 @@ from typing import Any
 
 from ..errors import UserError
 from ..util.files import write_atomic, write_text
+from ..util.markup import table
 from ..util.pictures import as_data
 from .cells import Result, read_results
 from .plots import Plot, all_plots
@@ -27,7 +28,8 @@ STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; }
 table { border-collapse: collapse; margin: .5rem 0 2rem; font-size: .9rem; }
 th, td { padding: .2rem .7rem; border-bottom: 1px solid #ddd; text-align: right; white-space: nowrap; }
-th:first-child, td:first-child { text-align: left; position: sticky; left: 0; background: #fff; }
+th:first-child { text-align: left; position: sticky; left: 0; background: #fff; }
+tbody th { font-weight: 400; }
 .wide { overflow-x: auto; } caption { text-align: left; font-weight: 600; padding: .3rem 0; }
 img { max-width: 100%; } dt { font-weight: 600; }
 pre { background: #f4f4f4; padding: .6rem; overflow-x: auto; }
@@ -99,6 +101,7 @@ def page(note: dict[str, Any], tables: Sequence[Table], plots: Sequence[Plot]) -
     lines = "".join(f"<dt>{name}</dt><dd>{html.escape(str(value))}</dd>" for name, value in facts.items())
     title = f"pts3h bench: {html.escape(setup['dataset'])}"
     commands = html.escape("\n".join(note["commands"]))
+    shown = "".join(table(one.title, one.header, one.rows) for one in tables)
     pictures = "".join(
         f'<figure><img alt="{html.escape(plot.title)}" src="{as_data(plot.svg, SVG)}"></figure>\n'
         for plot in plots
@@ -106,16 +109,5 @@ def page(note: dict[str, Any], tables: Sequence[Table], plots: Sequence[Plot]) -
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
         f"<style>{STYLE}</style></head>\n<body><h1>{title}</h1><p>{NOTE}</p><dl>{lines}</dl>"
-        f"<pre>{commands}</pre>\n{''.join(map(html_table, tables))}{pictures}</body></html>\n"
+        f"<pre>{commands}</pre>\n{shown}{pictures}</body></html>\n"
     )
-
-
-def html_table(table: Table) -> str:
-    """A table as HTML."""
-
-    def row(entries: Sequence[str], tag: str) -> str:
-        return "<tr>" + "".join(f"<{tag}>{html.escape(entry)}</{tag}>" for entry in entries) + "</tr>\n"
-
-    body = "".join(row(entries, "td") for entries in table.rows)
-    caption = f"<caption>{html.escape(table.title)}</caption>"
-    return f'<div class="wide"><table>{caption}{row(table.header, "th")}{body}</table></div>\n'

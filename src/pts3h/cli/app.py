@@ -17,6 +17,7 @@ INTERRUPTED = 130  # what typer makes of Ctrl-C
 # in the order in which people meet them; each is a module of this folder with a function of the same name
 COMMANDS = {
     "fit": "Learn codes from items and a few known pairs (or labels).",
+    "report": "Write a page by which to judge a model.",
     "encode": "Write the packed codes of items.",
     "index": "Encode items and add them to an index.",
     "search": "Find the items most like a picture (or an embedding).",

@@ -1,6 +1,7 @@
 """pts3h fit: learn codes."""
 
 import json
+import warnings
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -8,7 +9,9 @@ import typer
 
 import pts3h
 
-from ..data.items import read_items
+from ..data.items import Items, read_items
+from ..data.pair_files import read_supervision
+from ..report import write_report
 from .arguments import ItemsSource, Root
 from .output import AsJson, say
 from .setting_flags import parse_grid, with_settings
@@ -55,14 +58,18 @@ def fit(
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the unfinished run in --out.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is in --out.")] = False,
     tensorboard: Annotated[Path | None, typer.Option(help="Folder for TensorBoard's curves.")] = None,
+    report: Annotated[
+        bool, typer.Option("--report/--no-report", help="Write report.html beside the model, to judge it by.")
+    ] = True,
     as_json: AsJson = False,
     settings: dict[str, Any] | None = None,
 ) -> None:
     """Learn codes from items and a few known pairs (or labels)."""
     asked = (settings or {}) | ({} if fine_tune is None else {"freeze": not fine_tune})
     hasher = pts3h.Hasher.from_settings(asked)
+    collection = read_items(items, root=root)
     hasher.fit(
-        read_items(items, root=root),
+        collection,
         pairs=pairs,
         labels=labels,
         transitive=transitive,
@@ -73,6 +80,7 @@ def fit(
         overwrite=overwrite,
         tensorboard=tensorboard,
     )
+    page = write_page(hasher, collection, out, pairs, labels, transitive) if report else None
     result = {
         "model": str(out),
         "bits": hasher.bits,
@@ -80,6 +88,7 @@ def fit(
         "steps": len(hasher.history),
         **hasher.model.summary,
         "skipped_items": list(hasher.skipped),
+        "report": None if page is None else str(page),
         "trials": [{**trial.settings, "score": trial.score} for trial in hasher.trials],
     }
     if as_json:
@@ -94,3 +103,22 @@ def fit(
         f"trained on {result['items']:,} items, {result['labelled_items']:,} of them in known pairs; "
         f"the model is in {out}"
     )
+    if page is not None:
+        say(f"look at {page}")
+
+
+def write_page(
+    hasher: "pts3h.Hasher", items: Items, out: Path, pairs: Path | None, labels: str | None, transitive: bool
+) -> Path | None:
+    """Write the page into the model's folder. The model is safe by now, so nothing here ends the command."""
+    from ..model.folder import REPORT  # the help needs no torch
+
+    page = out / REPORT
+    try:
+        known = read_supervision(items, pairs, labels, transitive=transitive)
+        write_report(hasher.model, items, page, known=known)
+    except (Exception, KeyboardInterrupt) as error:
+        reason = str(error) or type(error).__name__
+        warnings.warn(f"{page} is not written: {reason}; pts3h report makes it later", stacklevel=2)
+        return None
+    return page

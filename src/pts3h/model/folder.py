@@ -25,8 +25,9 @@ from .model import Model, Record
 from .networks import head_maker, whole_maker
 
 FORMAT = 2
-WEIGHTS, CHECKPOINT = "model.safetensors", "checkpoint.safetensors"
+WEIGHTS, CHECKPOINT, REPORT = "model.safetensors", "checkpoint.safetensors", "report.html"
 FILES = (WEIGHTS, "history.jsonl", "README.md", "config.json")
+OUTDATED = (CHECKPOINT, REPORT)  # what may lie beside them, and goes when a new model takes their place
 
 
 def save_model(model: Model, folder: Path, *, overwrite: bool = False) -> None:
@@ -152,7 +153,8 @@ def move_files(fresh: Path, folder: Path) -> None:
     """Put the files of ``fresh`` into ``folder`` one by one; the fingerprint tells of a crash in between."""
     for name in FILES:
         (fresh / name).replace(folder / name)
-    (folder / CHECKPOINT).unlink(missing_ok=True)
+    for name in OUTDATED:
+        (folder / name).unlink(missing_ok=True)
     sync_folder(folder)
 
 
@@ -170,7 +172,7 @@ def swap_folders(fresh: Path, folder: Path) -> None:
         old.rename(folder)
         raise
     for other in old.iterdir():
-        if other.name not in (*FILES, CHECKPOINT):  # not ours
+        if other.name not in (*FILES, *OUTDATED):  # not ours
             other.rename(folder / other.name)
     sync_folder(folder.parent)
     shutil.rmtree(old, ignore_errors=True)

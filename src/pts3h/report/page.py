@@ -1,0 +1,118 @@
+"""The page: what a model makes of items, in words, pictures, charts and tables. It needs nothing else."""
+
+import html
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from .. import __version__
+from ..util.markup import paragraph
+from .coded import Coded
+from .course import courses, last_threshold
+from .curves import curves
+from .distances import Distances
+from .figures import figures
+from .gallery import gallery
+from .histogram import histogram
+from .queries import Query
+from .style import STYLE
+
+if TYPE_CHECKING:  # torch is imported by whoever has a model
+    from ..model.model import Model
+
+# nothing is loaded and nothing runs, whatever an item is called
+POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What a model makes of items.
+
+    Attributes:
+        coded: the items and their codes.
+        queries: some of them, with what they find.
+        distances: of pairs, by kind.
+        seed: what was drawn by.
+    """
+
+    coded: Coded
+    queries: Sequence[Query]
+    distances: Sequence[Distances]
+    seed: int
+
+
+def page(model: "Model", findings: Findings) -> str:
+    """The whole page."""
+    title = f"A model of {model.bits} bits"
+    check = model.summary.get("check", {})
+    body = [
+        f"<header><h1>{title}</h1>{headline(findings.coded)}{verdict(check)}</header>",
+        section("Queries and what they find", nearest(findings)),
+        section(
+            "Distances of pairs", histogram(findings.distances, last_threshold(model.history), model.bits)
+        ),
+        section("Course of training", curves(courses(model.history))),
+        section("Figures", figures(model, findings.coded.skipped)),
+        f"<footer>Model {html.escape(model.fingerprint)}, page by pts3h {__version__}.</footer>",
+    ]
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        '<meta name="color-scheme" content="light dark">'
+        f"<title>{title}</title><style>{STYLE}</style></head>\n<body><main>{''.join(body)}</main></body></html>\n"
+    )
+
+
+def section(title: str, content: str) -> str:
+    """A part of the page under its heading."""
+    return f"<section><h2>{title}</h2>\n{content}</section>\n"
+
+
+def headline(coded: Coded) -> str:
+    """How many items, and how well their codes tell them apart."""
+    groups = coded.groups()
+    count, distinct, largest = int(groups.sum()), len(groups), int(groups.max())
+    noun = coded.noun
+    lines = [f"{count:,} {noun} have {distinct:,} distinct codes ({distinct / count:.1%})."]
+    if largest > 1:
+        lines.append(
+            f"The largest group of equal codes has {largest:,} {noun} ({largest / count:.1%}); search cannot "
+            "tell them apart."
+        )
+    if coded.is_sample:
+        lines.append(
+            f"They were drawn by chance from {len(coded.items):,}, over which a fine-tuned network would "
+            "take long."
+        )
+    if coded.skipped:
+        lines.append(f"{len(coded.skipped):,} more cannot be read; they are named below.")
+    return paragraph(" ".join(lines), "lead")
+
+
+def verdict(check: Mapping[str, Any]) -> str:
+    """What the pairs that were held out say, as far as it was asked."""
+    lines = []
+    if "trained" in check and "untrained" in check:
+        count = f"{check['pairs']:,} " if "pairs" in check else ""
+        lines.append(
+            f"On {count}known pairs that were held out, trained codes score {check['trained']:.3f} and "
+            f"untrained ones {check['untrained']:.3f} (1 is best)."
+        )
+    if "kept" in check:
+        lines.append(f"The model that was kept is the {check['kept']} one.")
+    if check.get("advice"):
+        lines.append(str(check["advice"]))
+    return paragraph(" ".join(lines), "verdict") if lines else ""
+
+
+def nearest(findings: Findings) -> str:
+    """Chance queries with their hits."""
+    count, noun = len(findings.queries), findings.coded.noun
+    words = (
+        f"{count} {noun} drawn by chance (seed {findings.seed}), each with its nearest among "
+        f"{len(findings.coded.positions):,}. Where several are equally near, the collection's order decides."
+    )
+    if any(hit.alike is not None for query in findings.queries for hit in query.hits):
+        words += " Where a pair is known, it says so."
+    return paragraph(words) + gallery(findings.queries, findings.coded.items)
