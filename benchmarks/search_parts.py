@@ -1,24 +1,25 @@
-"""Exact top-100 over two-part codes against plain search over as many bits, one thread.
+"""Exact top-100 over codes of two parts against plain codes of as many bits, one thread.
 
 python benchmarks/search_parts.py [--n 1000000 10000000] [--by both] [--weight 3]
 """
 
 import argparse
 from functools import partial
+from typing import get_args
 
 from timing import race  # isort: skip
 
 import numpy as np
 
 from pts3h import kernel
-from pts3h.codes import Layout
+from pts3h.codes import DEFAULT_WEIGHT, By, Layout
 
 K = 100
 LAYOUTS = ((32, 32), (64, 32), (48, 48), (64, 64), (128, 128))
 AT_ONCE = 100
 
 
-def compare(n: int, layout: Layout, queries: int, by: str) -> None:
+def compare(n: int, layout: Layout, queries: int, by: By) -> None:
     rng = np.random.default_rng(layout.bits)
     width = layout.bits // 8
     codes, asked = (rng.integers(0, 256, (rows, width), np.uint8) for rows in (n, queries))
@@ -39,13 +40,12 @@ def compare(n: int, layout: Layout, queries: int, by: str) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--n", type=int, nargs="+", default=[1_000_000, 10_000_000])
-    parser.add_argument("--by", default="both")
-    parser.add_argument("--weight", type=int, default=3)
-    parser.add_argument("--first", type=int, default=None)
+    parser.add_argument("--by", choices=get_args(By), default="both")
+    parser.add_argument("--weight", type=int, default=DEFAULT_WEIGHT)
     arguments = parser.parse_args()
     print(f"{'codes':>12} {'bits':>11} {'queries':>12} {'plain':>15} {'two parts':>15} {'ratio':>9}")
     for n in arguments.n:
-        for meaning, look in LAYOUTS[: arguments.first]:
+        for meaning, look in LAYOUTS:
             for queries in (AT_ONCE, 1):
                 compare(n, Layout(meaning, look, arguments.weight), queries, arguments.by)
 

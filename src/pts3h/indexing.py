@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .codes import By
 from .data.images import ImageFiles, Positions
 from .data.items import Items, read_rows
 from .errors import SkippedWarning, UserError
@@ -156,17 +157,18 @@ def find(
     k: int = 10,
     radius: int | None = None,
     where: Mapping[str, Any] | None = None,
+    by: By = "both",
 ) -> list[Answer]:
-    """Search with items as queries: the ``k`` nearest, or everything within ``radius``."""
+    """Search with items as queries: the ``k`` nearest, or everything within ``radius``, by these bits."""
     encoded = model.encode(items)
     if not encoded.ids:
         raise UserError(f"no query can be read: {next(iter(encoded.skipped.values()))}")
     for reason in encoded.skipped.values():
         warnings.warn(f"a query cannot be read: {reason}", SkippedWarning, stacklevel=2)
     if radius is None:
-        found = index.search(encoded.codes, k, where=where)
+        found = index.search(encoded.codes, k, where=where, by=by)
     else:
-        found = index.within(encoded.codes, radius, where=where)
+        found = index.within(encoded.codes, radius, where=where, by=by)
     paths = items.paths
     answers = []
     for place, hits in zip(encoded.kept, found, strict=True):

@@ -33,11 +33,11 @@ PyObject *kernel_within(PyObject *self, PyObject *args)
         return NULL;
     const Level *level = find_level(name);
     const uint8_t *allowed = in.allowed.obj ? in.allowed.buf : NULL;
+    Measure m;
+    int ok = 0;
     PyObject *result = NULL;
     Found *found = NULL;
     uint32_t *limits = NULL;
-    Measure m;
-    int ok = 0;
     if (!level || !measure_of(&m, measure))
         goto done;
     const size_t words = m.words, n = (size_t)in.queries.len / (8 * words);
