@@ -1,8 +1,9 @@
 """One suite for every engine, against a brute-force oracle in numpy and Python.
 
 An engine's test file subclasses :class:`ContractSuite` and provides the fixture ``engine``, an object with
-``create(bits, model=None)`` (a new, empty index) and ``reopen(index, bits=None, model=None)`` (close it and
-open the same place again). ``examples`` is the number of random histories that hypothesis tries per width.
+``create(bits, **more)`` (a new, empty index) and ``reopen(index, bits=None, **more)`` (close it and open the
+same place again); ``more`` are arguments of ``open_index``. ``examples`` is the number of random histories
+that hypothesis tries per width.
 """
 
 import numpy as np
@@ -14,6 +15,9 @@ from pts3h.errors import UserError
 from pts3h.index.filters import matches, parse_where
 
 WIDTHS = (12, 32, 48, 64, 100, 128, 256)
+# Learned bits, look bits, weight: boundaries between words, between bytes and inside of a byte.
+LAYOUTS = ((32, 32, 3), (64, 32, 2), (48, 48, 4), (12, 20, 16), (5, 90, 1))
+PARTS = ("both", "meaning", "look")
 
 # Every operator, missing keys, null, lists and values of another kind under the same key.
 METAS = [
@@ -71,8 +75,9 @@ def random_codes(rng, n, bits, spread=None):
 class Oracle:
     """The contract in a dict and a loop."""
 
-    def __init__(self):
+    def __init__(self, meaning=None, weight=1):
         self.items = {}
+        self.meaning, self.weight = meaning, weight
 
     def add(self, ids, codes, meta=None):
         for row, key in enumerate(ids):
@@ -82,30 +87,39 @@ class Oracle:
         for key in ids:
             self.items.pop(key, None)
 
-    def ranked(self, query, where=None):
+    def distance(self, code, query, by):
+        differ = np.unpackbits(code ^ query)
+        meaning, look = int(differ[: self.meaning].sum()), int(differ[self.meaning :].sum())
+        if self.meaning is None:
+            return meaning
+        return {"meaning": meaning, "look": look, "both": self.weight * meaning + look}[by]
+
+    def ranked(self, query, where=None, by="both"):
         tree = parse_where(where)
         return sorted(
-            (int(np.unpackbits(code ^ query).sum()), key)
+            (self.distance(code, query, by), key)
             for key, (code, meta) in self.items.items()
             if tree is None or matches(tree, meta)
         )
 
-    def search(self, queries, k, where=None):
-        return [self.ranked(query, where)[:k] for query in queries]
+    def search(self, queries, k, where=None, by="both"):
+        return [self.ranked(query, where, by)[:k] for query in queries]
 
-    def within(self, queries, radius, where=None):
-        return [[hit for hit in self.ranked(query, where) if hit[0] <= radius] for query in queries]
+    def within(self, queries, radius, where=None, by="both"):
+        return [[hit for hit in self.ranked(query, where, by) if hit[0] <= radius] for query in queries]
 
 
 def as_pairs(hits):
     return [list(zip(one.distances, one.ids, strict=True)) for one in hits]
 
 
-def assert_same(index, oracle, queries, bits, where=None):
+def assert_same(index, oracle, queries, largest, where=None, by="both"):
     for k in (1, 5, len(oracle.items) + 3):
-        assert as_pairs(index.search(queries, k=k, where=where)) == oracle.search(queries, k, where)
-    for radius in (0, 2, bits // 4, bits // 2, bits):
-        assert as_pairs(index.within(queries, radius, where=where)) == oracle.within(queries, radius, where)
+        found = index.search(queries, k=k, where=where, by=by)
+        assert as_pairs(found) == oracle.search(queries, k, where, by)
+    for radius in (0, 2, largest // 4, largest // 2, largest):
+        found = index.within(queries, radius, where=where, by=by)
+        assert as_pairs(found) == oracle.within(queries, radius, where, by)
 
 
 class ContractSuite:
@@ -183,6 +197,68 @@ class ContractSuite:
                 index.close()
 
         check()
+
+    @pytest.mark.parametrize(("meaning", "look", "weight"), LAYOUTS)
+    def test_two_parts_agree_with_brute_force(self, engine, meaning, look, weight):
+        rng = np.random.default_rng(meaning)
+        codes = random_codes(rng, 200, meaning + look, 0.1)
+        codes[150:] = codes[:50]
+        codes[100] = codes[0] ^ random_codes(rng, 1, meaning + look, 0.02)[0]
+        metas = [{"n": n % 4} for n in range(200)]
+        oracle = Oracle(meaning, weight)
+        oracle.add(range(200), codes, metas)
+        with engine.create(meaning, look_bits=look, weight=weight) as index:
+            index.add(range(200), codes, meta=metas)
+            index.add([7], codes[:1], meta=[{"n": 3}])
+            oracle.add([7], codes[:1], [{"n": 3}])
+            index.remove([9, 11])
+            oracle.remove([9, 11])
+            queries = np.concatenate([codes[:2], random_codes(rng, 1, meaning + look)])
+            for by in PARTS:
+                largest = index.layout.farthest(by)
+                assert_same(index, oracle, queries, largest, by=by)
+                assert_same(index, oracle, queries[:1], largest, {"n": {"in": [1, 3]}}, by=by)
+                with pytest.raises(UserError, match=f"radius must be a whole number from 0 to {largest},"):
+                    index.within(queries, largest + 1, by=by)
+            assert as_pairs(index.search(queries, 9)) == oracle.search(queries, 9)  # by both
+            index = engine.reopen(index)
+            assert as_pairs(index.search(queries, 9, by="look")) == oracle.search(queries, 9, by="look")
+            (item,) = index.get([100])
+            np.testing.assert_array_equal(item.code, codes[100])
+            scanned = {one: code for ids, some in index.scan() for one, code in zip(ids, some, strict=True)}
+            assert {one: bytes(code) for one, code in scanned.items()} == {
+                one: bytes(code) for one, (code, _) in oracle.items.items()
+            }
+            index.close()
+
+    def test_an_index_keeps_its_layout(self, engine):
+        codes = random_codes(np.random.default_rng(8), 3, 96)
+        index = engine.create(64, look_bits=32, weight=4)
+        index.add([1, 2, 3], codes)
+        for more in ({}, {"bits": 64, "look_bits": 32, "weight": 4}):
+            index = engine.reopen(index, **more)
+            layout = index.layout
+            assert (layout.meaning, layout.look, layout.weight, index.bits) == (64, 32, 4, 96)
+        for more, message in [
+            ({"bits": 64}, r"holds codes of 64 \+ 32 bits, not 64 bits; open it without bits="),
+            ({"bits": 96}, r"holds codes of 64 \+ 32 bits, not 96 bits"),
+            ({"bits": 64, "look_bits": 32, "weight": 5}, "weighs meaning 4, not 5; open it without bits="),
+        ]:
+            with pytest.raises(UserError, match=message) as caught:
+                engine.reopen(index, **more)
+            assert "\n" not in str(caught.value)
+
+    def test_without_look_bits_both_is_meaning(self, engine):
+        codes = random_codes(np.random.default_rng(9), 20, 48)
+        with engine.create(48) as index:
+            index.add(range(20), codes)
+            assert index.search(codes[:3], 9, by="meaning") == index.search(codes[:3], 9)
+            assert index.within(codes[:3], 20, by="meaning") == index.within(codes[:3], 20)
+            for ask in (lambda: index.search(codes, by="look"), lambda: index.within(codes, 2, by="look")):
+                with pytest.raises(UserError, match="these codes have no look bits: fit with look_bits="):
+                    ask()
+            with pytest.raises(UserError, match="by must be one of meaning, look, both, got 'sound'"):
+                index.search(codes, by="sound")
 
     def test_where_means_the_same_everywhere(self, engine):
         rng = np.random.default_rng(3)
@@ -270,7 +346,7 @@ class ContractSuite:
         index = engine.reopen(index, bits=12, model="model-one")
         with pytest.raises(UserError, match="another model"):
             engine.reopen(index, model="model-two")
-        with pytest.raises(UserError, match="holds codes of 12 bits, not 16"):
+        with pytest.raises(UserError, match="holds codes of 12 bits, not 16 bits"):
             engine.reopen(index, bits=16)
 
     def test_mistakes_are_named(self, engine):

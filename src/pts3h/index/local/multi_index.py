@@ -92,10 +92,10 @@ class RadiusSearch:
 
     def _can_look_up(self, radius: int) -> bool:
         """Whether there is something to look up, and it could be quicker than a scan."""
-        n = self.columns.shape[1]
+        n = int(self.columns.shape[1])
         if not kernel.compiled() or n < SMALLEST or not self._region:
             return False
-        return bool(self._probes(radius) <= n * MOST_LOOKUPS)
+        return self._probes(radius) <= n * MOST_LOOKUPS
 
     def within(self, queries: Codes, radius: int, allowed: Allowed | None) -> Found:
         """All rows within ``radius`` of each query, by (distance, row)."""
