@@ -11,9 +11,7 @@ from PIL import Image
 
 from pts3h import Hasher, Model, SkippedWarning, UserError, hamming, indexing, load_model, open_index
 from pts3h.cli import app as cli
-from pts3h.codes import Layout
 from pts3h.data.items import read_items
-from pts3h.model.model import Encoded
 
 COLOURS = {"red": (200, 60, 60), "green": (60, 200, 60), "blue": (60, 60, 200)}
 
@@ -233,71 +231,6 @@ def test_commands(model, album, tmp_path, capsys, monkeypatch):
     assert {name for group in groups for name in group} == {
         items.ids[i] for i in np.flatnonzero(close.any(axis=1))
     }
-
-
-@pytest.fixture
-def two_parts(monkeypatch):
-    """Models whose 16 bits are 10 learned ones and 6 of the look, until models learn the latter."""
-    layout = Layout(10, 6, 4)
-    monkeypatch.setattr(Model, "layout", layout)
-    monkeypatch.setattr(Encoded, "layout", layout)
-    return layout
-
-
-def test_commands_by_parts(model, album, tmp_path, capsys, monkeypatch, two_parts):
-    address, query = tmp_path / "album.index", album / "red" / "0.png"
-    assert run(capsys, monkeypatch, "index", model, album, "--to", address)[0] == 0
-    with open_index(address) as index:
-        assert index.layout == two_parts
-    items = read_items(album)
-    codes = Hasher.load(model).encode(items)
-    bits = np.unpackbits(codes, axis=1)
-    differ = bits != bits[items.ids.index("red/0.png")]
-    meaning, look = differ[:, :10].sum(1), differ[:, 10:].sum(1)
-    near = {"meaning": meaning, "look": look, "both": 4 * meaning + look}
-    for by, flags in [
-        ("both", []),
-        ("both", ["--by", "both"]),
-        ("meaning", ["--by", "meaning"]),
-        ("look", ["--by", "look"]),
-    ]:
-        expected = sorted(zip(near[by].tolist(), items.ids, strict=True))
-        for limits, wanted in [
-            (["-k", 7], expected[:7]),
-            (["--radius", 3], [hit for hit in expected if hit[0] <= 3]),
-        ]:
-            code, out, _ = run(capsys, monkeypatch, "search", address, query, *limits, *flags, "--json")
-            hits = json.loads(out)[0]["hits"]
-            assert code == 0 and [(hit["distance"], hit["id"]) for hit in hits] == wanted
-    for by, flags, part in [("look", [], bits[:, 10:]), ("meaning", ["--by", "meaning"], bits[:, :10])]:
-        close = (part[:, None] != part[None]).sum(2) <= 1
-        np.fill_diagonal(close, False)
-        code, out, _ = run(capsys, monkeypatch, "dedup", address, "--radius", 1, *flags, "--json")
-        assert {name for group in json.loads(out) for name in group} == {
-            items.ids[row] for row in np.flatnonzero(close.any(axis=1))
-        }
-        _, _, err = run(capsys, monkeypatch, "dedup", address, "--radius", 1, *flags)
-        assert f"groups by {by}, radius 1" in err
-    code, out, err = run(capsys, monkeypatch, "encode", model, album, "--out", tmp_path / "codes.npy")
-    assert code == 0 and "30 codes of 10 + 6 bits are in" in err
-    _, out, _ = run(capsys, monkeypatch, "encode", model, album, "--out", tmp_path / "more.npy", "--json")
-    told = json.loads(out)
-    assert (told["bits"], told["look_bits"], told["weight"]) == (10, 6, 4)
-
-
-def test_an_index_of_other_parts_is_refused(model, album, tmp_path, capsys, monkeypatch, two_parts):
-    address = tmp_path / "an.index"
-    open_index(address, bits=16).close()
-    code, _, err = run(capsys, monkeypatch, "index", model, album, "--to", address)
-    assert code == 2 and "holds codes of 16 bits, not 10 + 6 bits" in err and err.count("\n") == 1
-
-
-def test_no_look_to_search_by(model, album, tmp_path, capsys, monkeypatch):
-    address = tmp_path / "an.index"
-    run(capsys, monkeypatch, "index", model, album, "--to", address)
-    for command in (["search", address, album / "red" / "0.png"], ["dedup", address]):
-        code, _, err = run(capsys, monkeypatch, *command, "--by", "look")
-        assert code == 2 and "these codes have no look bits" in err and err.count("\n") == 1
 
 
 def test_vectors_too(tmp_path, capsys, monkeypatch):

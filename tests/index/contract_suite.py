@@ -12,117 +12,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pts3h.errors import UserError
-from pts3h.index.filters import matches, parse_where
+
+from .oracle import METAS, WHERES, Oracle, as_pairs, assert_same, random_codes
+from .parts_suite import PartsSuite
 
 WIDTHS = (12, 32, 48, 64, 100, 128, 256)
-# Learned bits, look bits, weight: boundaries between words, between bytes and inside of a byte.
-LAYOUTS = ((32, 32, 3), (64, 32, 2), (48, 48, 4), (12, 20, 16), (5, 90, 1))
-PARTS = ("both", "meaning", "look")
-
-# Every operator, missing keys, null, lists and values of another kind under the same key.
-METAS = [
-    {"colour": "red", "price": 3, "new": True},
-    {"colour": "red", "price": 7.5, "new": False},
-    {"colour": "blue", "price": 100},
-    {"colour": "Blue", "price": -2, "ü key": "ß"},
-    {"colour": 3, "price": "7"},
-    {"colour": None, "price": True},
-    {"colour": ["red"], "price": {"<": 5}},
-    {"new": 1},
-    {"new": 0.0, "price": 3.0},
-    {"colour": "it's; DROP TABLE items --", "price": 2**53 - 1},
-    {"colour": "", "price": 0},
-    {},
-]
-WHERES = [
-    {"colour": "red"},
-    {"colour": {"!=": "red"}},
-    {"not": {"colour": "red"}},
-    {"colour": {"in": ["red", "blue", 3]}},
-    {"colour": {"in": []}},
-    {"colour": {">": "a", "<=": "blue"}},
-    {"colour": {"<": "a"}},
-    {"colour": "it's; DROP TABLE items --"},
-    {"colour": ""},
-    {"ü key": "ß"},
-    {"price": 3},
-    {"price": 3.0},
-    {"price": {">=": 3, "<": 100}},
-    {"price": {">": 3}},
-    {"price": {"<": 0.5}},
-    {"price": {"in": [3, "7", True]}},
-    {"new": True},
-    {"new": 1},
-    {"new": 0},
-    {"new": {"!=": False}},
-    {"colour": "red", "price": {"<": 5}},
-    {"or": [{"colour": "blue"}, {"price": {"<": 0}}]},
-    {"and": [{"colour": "red"}, {"not": {"price": 3}}]},
-    {"not": {"or": [{"colour": "red"}, {"not": {"price": {">": -100}}}]}},
-    {"nobody has this": 1},
-]
 
 
-def random_codes(rng, n, bits, spread=None):
-    """n packed codes; with ``spread``, each flips a few bits of one code, so that distances tie."""
-    if spread is None:
-        signs = rng.random((n, bits)) < 0.5
-    else:
-        signs = (rng.random((1, bits)) < 0.5) ^ (rng.random((n, bits)) < spread)
-    return np.packbits(signs, axis=-1)
-
-
-class Oracle:
-    """The contract in a dict and a loop."""
-
-    def __init__(self, meaning=None, weight=1):
-        self.items = {}
-        self.meaning, self.weight = meaning, weight
-
-    def add(self, ids, codes, meta=None):
-        for row, key in enumerate(ids):
-            self.items[key] = (codes[row], (meta[row] or {}) if meta else {})
-
-    def remove(self, ids):
-        for key in ids:
-            self.items.pop(key, None)
-
-    def distance(self, code, query, by):
-        differ = np.unpackbits(code ^ query)
-        meaning, look = int(differ[: self.meaning].sum()), int(differ[self.meaning :].sum())
-        if self.meaning is None:
-            return meaning
-        return {"meaning": meaning, "look": look, "both": self.weight * meaning + look}[by]
-
-    def ranked(self, query, where=None, by="both"):
-        tree = parse_where(where)
-        return sorted(
-            (self.distance(code, query, by), key)
-            for key, (code, meta) in self.items.items()
-            if tree is None or matches(tree, meta)
-        )
-
-    def search(self, queries, k, where=None, by="both"):
-        return [self.ranked(query, where, by)[:k] for query in queries]
-
-    def within(self, queries, radius, where=None, by="both"):
-        return [[hit for hit in self.ranked(query, where, by) if hit[0] <= radius] for query in queries]
-
-
-def as_pairs(hits):
-    return [list(zip(one.distances, one.ids, strict=True)) for one in hits]
-
-
-def assert_same(index, oracle, queries, largest, where=None, by="both"):
-    for k in (1, 5, len(oracle.items) + 3):
-        found = index.search(queries, k=k, where=where, by=by)
-        assert as_pairs(found) == oracle.search(queries, k, where, by)
-    for radius in (0, 2, largest // 4, largest // 2, largest):
-        found = index.within(queries, radius, where=where, by=by)
-        assert as_pairs(found) == oracle.within(queries, radius, where, by)
-
-
-class ContractSuite:
+class ContractSuite(PartsSuite):
     examples = 10
 
     @pytest.mark.parametrize("bits", WIDTHS)
@@ -197,68 +94,6 @@ class ContractSuite:
                 index.close()
 
         check()
-
-    @pytest.mark.parametrize(("meaning", "look", "weight"), LAYOUTS)
-    def test_two_parts_agree_with_brute_force(self, engine, meaning, look, weight):
-        rng = np.random.default_rng(meaning)
-        codes = random_codes(rng, 200, meaning + look, 0.1)
-        codes[150:] = codes[:50]
-        codes[100] = codes[0] ^ random_codes(rng, 1, meaning + look, 0.02)[0]
-        metas = [{"n": n % 4} for n in range(200)]
-        oracle = Oracle(meaning, weight)
-        oracle.add(range(200), codes, metas)
-        with engine.create(meaning, look_bits=look, weight=weight) as index:
-            index.add(range(200), codes, meta=metas)
-            index.add([7], codes[:1], meta=[{"n": 3}])
-            oracle.add([7], codes[:1], [{"n": 3}])
-            index.remove([9, 11])
-            oracle.remove([9, 11])
-            queries = np.concatenate([codes[:2], random_codes(rng, 1, meaning + look)])
-            for by in PARTS:
-                largest = index.layout.farthest(by)
-                assert_same(index, oracle, queries, largest, by=by)
-                assert_same(index, oracle, queries[:1], largest, {"n": {"in": [1, 3]}}, by=by)
-                with pytest.raises(UserError, match=f"radius must be a whole number from 0 to {largest},"):
-                    index.within(queries, largest + 1, by=by)
-            assert as_pairs(index.search(queries, 9)) == oracle.search(queries, 9)  # by both
-            index = engine.reopen(index)
-            assert as_pairs(index.search(queries, 9, by="look")) == oracle.search(queries, 9, by="look")
-            (item,) = index.get([100])
-            np.testing.assert_array_equal(item.code, codes[100])
-            scanned = {one: code for ids, some in index.scan() for one, code in zip(ids, some, strict=True)}
-            assert {one: bytes(code) for one, code in scanned.items()} == {
-                one: bytes(code) for one, (code, _) in oracle.items.items()
-            }
-            index.close()
-
-    def test_an_index_keeps_its_layout(self, engine):
-        codes = random_codes(np.random.default_rng(8), 3, 96)
-        index = engine.create(64, look_bits=32, weight=4)
-        index.add([1, 2, 3], codes)
-        for more in ({}, {"bits": 64, "look_bits": 32, "weight": 4}):
-            index = engine.reopen(index, **more)
-            layout = index.layout
-            assert (layout.meaning, layout.look, layout.weight, index.bits) == (64, 32, 4, 96)
-        for more, message in [
-            ({"bits": 64}, r"holds codes of 64 \+ 32 bits, not 64 bits; open it without bits="),
-            ({"bits": 96}, r"holds codes of 64 \+ 32 bits, not 96 bits"),
-            ({"bits": 64, "look_bits": 32, "weight": 5}, "weighs meaning 4, not 5; open it without bits="),
-        ]:
-            with pytest.raises(UserError, match=message) as caught:
-                engine.reopen(index, **more)
-            assert "\n" not in str(caught.value)
-
-    def test_without_look_bits_both_is_meaning(self, engine):
-        codes = random_codes(np.random.default_rng(9), 20, 48)
-        with engine.create(48) as index:
-            index.add(range(20), codes)
-            assert index.search(codes[:3], 9, by="meaning") == index.search(codes[:3], 9)
-            assert index.within(codes[:3], 20, by="meaning") == index.within(codes[:3], 20)
-            for ask in (lambda: index.search(codes, by="look"), lambda: index.within(codes, 2, by="look")):
-                with pytest.raises(UserError, match="these codes have no look bits: fit with look_bits="):
-                    ask()
-            with pytest.raises(UserError, match="by must be one of meaning, look, both, got 'sound'"):
-                index.search(codes, by="sound")
 
     def test_where_means_the_same_everywhere(self, engine):
         rng = np.random.default_rng(3)

@@ -12,7 +12,7 @@ from pts3h.index.filters import And, Compare, Not, OneOf, Or, matches
 from pts3h.index.milvus import index as engine
 from pts3h.index.milvus.expressions import literal
 
-from ..contract_suite import METAS, WHERES, Oracle, as_pairs, assert_same, random_codes
+from ..oracle import METAS, WHERES, Oracle, as_pairs, assert_same, random_codes
 
 pytestmark = pytest.mark.milvus
 
