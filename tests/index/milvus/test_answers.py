@@ -106,6 +106,19 @@ def test_a_long_history_through_a_small_window(milvus, monkeypatch, kind, option
         assert {one for some, _ in index.scan() for one in some} == set(oracle.items)
 
 
+@pytest.mark.parametrize("by", ["meaning", "look", "both"])
+def test_two_parts_through_a_small_window(milvus, by):
+    """Few bits, so that many items tie at every distance, and more of them than a window holds."""
+    rng = np.random.default_rng(7)
+    codes = random_codes(rng, 120, 12, 0.2)
+    oracle = Oracle(7, 3)
+    oracle.add(range(120), codes)
+    with milvus.open(milvus.address(), bits=7, look_bits=5, weight=3, window=13) as index:
+        index.add(range(120), codes)
+        flush(index)
+        assert_same(index, oracle, codes[:2], index.layout.farthest(by), by=by)
+
+
 def test_ivf_with_few_probes_finds_a_part(milvus):
     rng = np.random.default_rng(2)
     codes = random_codes(rng, 5000, 32)
@@ -230,7 +243,7 @@ def test_filters_mean_what_they_mean_in_python(milvus):
         @settings(max_examples=100, deadline=None, derandomize=True, database=None)
         @given(filters)
         def check(where):
-            found = index._within(query, 0, where)[0].ids
+            found = index._within(query, 0, where, "both")[0].ids
             assert found == [row for row, meta in enumerate(metas) if matches(where, meta)]
 
         check()

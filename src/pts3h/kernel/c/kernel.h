@@ -41,7 +41,6 @@ static inline uint32_t popcount64(uint64_t x)
 #endif
 
 #define MOST_WORDS 64 /* of a code */
-#define ONE_EACH 0x0101010101010101u /* the byte weights of a word in which every bit counts one */
 
 /* How bits count: one each; or every byte of a word has its own weight, below 16; or even bits of a byte differ. */
 typedef enum { PLAIN, BY_BYTE, BY_BIT } Weighing;
@@ -53,6 +52,7 @@ typedef struct {
     Weighing weighing;
     uint64_t mask[MOST_WORDS];         /* the bits of the first part */
     uint64_t byte_weights[MOST_WORDS]; /* what a bit counts in each byte, if it is by byte */
+    uint8_t plain_word[MOST_WORDS];    /* whether every bit of the word counts one */
 } Measure;
 
 int measure_of(Measure *m, PyObject *given); /* from (largest, first, second, masks); 0 with an exception */

@@ -19,6 +19,7 @@ int measure_of(Measure *m, PyObject *given)
     PyBuffer_Release(&masks);
     m->weighing = m->first == 1 && m->second == 1 ? PLAIN : m->first < 16 ? BY_BYTE : BY_BIT;
     for (size_t w = 0; w < m->words; w++) {
+        m->plain_word[w] = (m->mask[w] == 0 && m->second == 1) || (m->mask[w] == UINT64_MAX && m->first == 1);
         m->byte_weights[w] = 0;
         for (int byte = 0; byte < 64; byte += 8) {
             const uint64_t bits = m->mask[w] >> byte & 255;

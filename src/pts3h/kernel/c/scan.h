@@ -42,7 +42,7 @@ TARGET static ALWAYS_INLINE void NAME(measure)(vector *d, const uint64_t *query,
     for (size_t w = 1; w < m->words; w++) {
         const uint64_t *column = rows + w * stride;
         fetch_ahead(column, STEP);
-        if (weighing == BY_BYTE && m->byte_weights[w] == ONE_EACH)
+        if (weighing != PLAIN && m->plain_word[w])
             for (int u = 0; u < UNROLL; u++)
                 d[u] = vadd(d[u], NAME(differ)(query, column + u * LANES, w, m, PLAIN));
         else
