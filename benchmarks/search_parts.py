@@ -1,9 +1,10 @@
-"""Codes of two parts against plain codes of as many bits, and lookups against scans of them, one thread.
+"""Codes of two parts against plain codes of as many bits, and lookups against scans: time of one processor.
 
 python benchmarks/search_parts.py [--n 1000000 10000000] [--weight 3] [--seconds 20]
 """
 
 import argparse
+import time
 from functools import partial
 from typing import get_args
 
@@ -29,7 +30,7 @@ def nearest(n: int, layout: Layout, queries: int, seconds: float) -> None:
     asked, columns = random_codes(queries, layout.bits), kernel.columns_of(random_codes(n, layout.bits))
     plain = partial(kernel.nearest, Layout(layout.bits), asked, columns, K)
     by_part = {by: partial(kernel.nearest, layout, asked, columns, K, by=by) for by in get_args(By)}
-    times = race({"plain": plain, **by_part}, seconds)
+    times = race({"plain": plain, **by_part}, seconds, time.thread_time)
     base = times.pop("plain")
     ratios = "".join(f"{seconds / base:>9.2f}x" for seconds in times.values())
     what = f"{queries} at once" if queries > 1 else "one query"
@@ -48,7 +49,7 @@ def within(n: int, layout: Layout, by: By, radius: int, seconds: float) -> None:
     lookups = partial(search.look_up, asked, radius, None)
     scanned, found = scan(), lookups()
     assert np.array_equal(scanned.rows, found.rows) and np.array_equal(scanned.distances, found.distances)
-    times = race({"scan": scan, "lookups": lookups}, seconds)
+    times = race({"scan": scan, "lookups": lookups}, seconds, time.thread_time)
     a, b = (1e6 * times[side] / AT_ONCE for side in ("scan", "lookups"))
     print(f"{n:>12,} {layout!s:>16} {by:>8} {radius:>4} {a:>12,.1f} us {b:>10,.1f} us {a / b:>9.0f}x")
 
