@@ -76,6 +76,7 @@ def index_items(
         meta: metadata by item id; a change of it counts as a change of the item.
         progress: show a bar; None asks whether standard error is a terminal.
     """
+    check_same_bits(model, index)
     if meta is not None and (unknown := sorted(set(meta) - set(items.ids))):
         raise UserError(f"the metadata names {unknown[0]!r}, which is not among the {len(items)} items")
     done = Indexed()
@@ -109,6 +110,15 @@ def index_items(
             stacklevel=2,
         )
     return done
+
+
+def check_same_bits(model: "Model", index: Index) -> None:
+    """Raise if the codes of a model mean something else than those of an index, even if they are as long."""
+    made, held = model.layout, index.layout
+    if (made.meaning, made.look) != (held.meaning, held.look):
+        raise UserError(
+            f"the model makes codes of {made}, the index holds codes of {held}: use the model that made it"
+        )
 
 
 def batches(count: int) -> Iterator[Positions]:
@@ -160,6 +170,7 @@ def find(
     by: By = "both",
 ) -> list[Answer]:
     """Search with items as queries: the ``k`` nearest, or everything within ``radius``, by these bits."""
+    check_same_bits(model, index)
     encoded = model.encode(items)
     if not encoded.ids:
         raise UserError(f"no query can be read: {next(iter(encoded.skipped.values()))}")

@@ -65,6 +65,12 @@ def test_near_duplicates_are_alike_by_look(bits, run, by, flags):
     assert f"groups by {by}, radius 1" in run("dedup", "an.index", "--radius", 1, *flags).err
 
 
+def test_no_look_to_search_by(fitted, run):
+    assert run("index", "model", "vectors.npy", "--to", "plain.index").code == 0
+    done = run("search", "plain.index", "query.npy", "--by", "look")
+    assert done.code == 2 and "these codes have no look bits" in done.err and done.err.count("\n") == 1
+
+
 def test_encode_says_what_the_bits_are(fitted, two_parts, run):
     spoken = run("encode", "model", "vectors.npy", "--out", "codes.npy")
     assert "60 codes of 10 + 6 bits are in" in spoken.err
@@ -78,7 +84,10 @@ def test_encode_says_what_the_bits_are(fitted, two_parts, run):
         (["index", "model", "vectors.npy", "--to", "plain.index"], "holds codes of 16 bits, not 10 + 6 bits"),
         (["dedup", "an.index", "--radius", "7"], "radius must be a whole number from 0 to 6, got 7"),
         (["dedup", "plain.index", "--by", "look"], "these codes have no look bits"),
-        (["search", "plain.index", "query.npy", "--by", "look", "--model", "model"], "have no look bits"),
+        (
+            ["search", "plain.index", "query.npy", "--model", "model"],
+            "the model makes codes of 10 + 6 bits, the index holds codes of 16 bits",
+        ),
     ],
     ids=lambda value: value[0] if isinstance(value, list) else "",
 )
