@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pts3h import evaluate, kernel
+from pts3h.codes import Layout
 
 Q, N, BITS, CLASSES = 1_000, 59_000, 48, 10
 
@@ -53,7 +54,7 @@ def main() -> None:
         {
             "pts3h.evaluate": lambda: histogram_map(codes_q, codes_n, (labels_q, labels_n)),
             "histograms alone": lambda: kernel.histograms(
-                codes_q, codes_n, BITS, labels=(labels_q, labels_n)
+                codes_q, codes_n, Layout(BITS), labels=(labels_q, labels_n)
             ),
             "argsort loop": lambda: argsort_loop(signs_q, signs_n, one_hot_q, one_hot_n),
         }

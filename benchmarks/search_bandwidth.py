@@ -12,6 +12,7 @@ from timing import THREADS, race  # isort: skip
 import numpy as np
 
 from pts3h import kernel
+from pts3h.codes import Layout
 
 
 def main() -> None:
@@ -37,8 +38,8 @@ def main() -> None:
         "numpy copy": lambda: everywhere(np.copyto, copies, pieces),
     }
     ours = {
-        "nearest 100": lambda: kernel.nearest(64, query, columns, 100),
-        "within 10": lambda: kernel.within(64, query, columns, 10),
+        "nearest 100": lambda: kernel.nearest(Layout(64), query, columns, 100),
+        "within 10": lambda: kernel.within(Layout(64), query, columns, 10),
     }
     times = race({**plain, **ours})
     moved = {name: columns.nbytes * (2 if name == "numpy copy" else 1) for name in times}

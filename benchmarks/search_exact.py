@@ -15,7 +15,7 @@ from usearch.compiled import MetricKind
 from usearch.index import search
 
 from pts3h import kernel
-from pts3h.codes import as_words
+from pts3h.codes import Layout, as_words
 
 K = 100
 
@@ -61,14 +61,14 @@ def compare(n: int, bits: int, queries: int, quick: bool) -> None:
     columns, words = kernel.columns_of(codes), as_words(codes)
     as_they_are, wide, wide_asked = flat(codes), flat(padded(codes)), padded(asked)
 
-    found = kernel.nearest(bits, asked, columns, K)
+    found = kernel.nearest(Layout(bits), asked, columns, K)
     distances, rows = wide.search(wide_asked, K)
     same = np.array_equal(found.rows.reshape(-1, K), rows) and np.array_equal(
         found.distances.reshape(-1, K), distances
     )
 
     sides: dict[str, Callable[[], object]] = {
-        "pts3h kernel": lambda: kernel.nearest(bits, asked, columns, K),
+        "pts3h kernel": lambda: kernel.nearest(Layout(bits), asked, columns, K),
         "faiss IndexBinaryFlat": lambda: as_they_are.search(asked, K),
     }
     if bits % 64:

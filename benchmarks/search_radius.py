@@ -14,9 +14,11 @@ import faiss
 import numpy as np
 
 from pts3h import kernel, open_index
-from pts3h.index.local.multi_index import RadiusSearch
+from pts3h.codes import Layout
+from pts3h.index.local.multi_index import RadiusSearch, Tables
 
 BITS = 64
+LAYOUT = Layout(BITS)
 
 
 def main() -> None:
@@ -33,8 +35,8 @@ def main() -> None:
     few = many[:100]
 
     columns = kernel.columns_of(codes)
-    tables = RadiusSearch(BITS, columns)
-    by_lookup, by_scan = tables.look_up(few, radius, None), kernel.within(BITS, few, columns, radius)
+    tables = RadiusSearch(LAYOUT, Tables(columns))
+    by_lookup, by_scan = tables.look_up(few, radius, None), kernel.within(LAYOUT, few, columns, radius)
     same = np.array_equal(by_lookup.rows, by_scan.rows) and np.array_equal(by_lookup.counts, by_scan.counts)
     print(f"lookups find what the scan finds: {same}, {by_scan.counts.sum()} hits of {len(few)} queries")
 
@@ -48,11 +50,11 @@ def main() -> None:
         per_query = {
             name: seconds / queries
             for name, side, queries in (
-                ("kernel, scan", partial(kernel.within, BITS, few, columns, radius), len(few)),
+                ("kernel, scan", partial(kernel.within, LAYOUT, few, columns, radius), len(few)),
                 ("kernel, lookups", partial(tables.look_up, many, radius, None), len(many)),
                 ("index.within, 10,000 at once", partial(engine.within, many, radius), len(many)),
                 ("index.within, one query", partial(engine.within, many[:1], radius), 1),
-                ("kernel, scan, one query", partial(kernel.within, BITS, few[:1], columns, radius), 1),
+                ("kernel, scan, one query", partial(kernel.within, LAYOUT, few[:1], columns, radius), 1),
                 ("faiss IndexBinaryFlat", partial(flat.range_search, few, radius + 1), len(few)),
                 ("faiss IndexBinaryMultiHash", partial(hashed.range_search, many, radius + 1), len(many)),
             )

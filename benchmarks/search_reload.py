@@ -20,10 +20,11 @@ from pts3h import open_index
 LOCAL = """
     import time, sys, numpy as np
     from pts3h import kernel, open_index
+    from pts3h.codes import Layout
     from pts3h.index import local
     def resident():
         return int(open("/proc/self/statm").read().split()[1]) * 4096
-    kernel.nearest(64, np.zeros((1, 8), np.uint8), np.zeros((1, 9), np.uint64), 1)
+    kernel.nearest(Layout(64), np.zeros((1, 8), np.uint8), np.zeros((1, 9), np.uint64), 1)
     query = np.zeros((1, 8), np.uint8)
     before, start = resident(), time.perf_counter()
     index = open_index(sys.argv[1])

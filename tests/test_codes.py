@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from pts3h import UserError, hamming, pack, unpack
-from pts3h.codes import as_words, check_codes, code_bytes, sign
+from pts3h.codes import Layout, as_words, check_codes, code_bytes, distances, sign
 
 signs = st.tuples(st.integers(0, 6), st.integers(1, 300)).flatmap(
     lambda shape: arrays(np.int8, shape, elements=st.sampled_from([-1, 1]))
@@ -88,3 +88,55 @@ def test_codes_that_are_none(codes, message):
 def test_hamming_of_different_widths():
     with pytest.raises(UserError, match="one width"):
         hamming(np.zeros((1, 2), np.uint8), np.zeros((1, 3), np.uint8))
+
+
+@given(st.integers(1, 90), st.integers(0, 90), st.integers(1, 16), st.integers(0, 2**32 - 1))
+def test_distances_of_two_parts(meaning, look, weight, seed):
+    layout = Layout(meaning, look, weight)
+    a, b = np.random.default_rng(seed).integers(0, 2, (2, 4, layout.bits)).astype(bool)
+    differ = a[:, None] != b[None]
+    by_meaning, by_look = differ[..., :meaning].sum(2), differ[..., meaning:].sum(2)
+    expected = {"meaning": by_meaning, "look": by_look, "both": layout.weight * by_meaning + by_look}
+    for by in ("meaning", "both", "look")[: 3 if look else 2]:
+        np.testing.assert_array_equal(distances(pack(a), pack(b), layout, by), expected[by])
+        assert distances(pack(a), pack(~a), layout, by).max() == layout.farthest(by)
+    np.testing.assert_array_equal(distances(pack(a[0]), pack(b), layout), expected["both"][0])
+
+
+def test_a_layout_knows_its_length_and_its_largest_distance():
+    layout = Layout(48, 32, 3)
+    assert (layout.bits, layout.largest, str(layout)) == (80, 3 * 48 + 32, "48 + 32 bits")
+    assert [layout.weights(by) for by in ("meaning", "look", "both")] == [(1, 0), (0, 1), (3, 1)]
+    assert [layout.farthest(by) for by in ("meaning", "look", "both")] == [48, 32, 176]
+    np.testing.assert_array_equal(np.unpackbits(Layout(12, 5).mask), [1] * 12 + [0] * 12)
+
+
+def test_without_look_bits_every_distance_is_plain():
+    layout = Layout(48, 0, 7)
+    assert layout == Layout(48) and str(layout) == "48 bits"
+    assert layout.largest == layout.farthest("meaning") == layout.farthest("both") == 48
+    with pytest.raises(UserError, match=r"these codes have no look bits: fit with look_bits=\.\.\."):
+        layout.weights("look")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((0,), "bits must be a whole number from 1 to 4096"),
+        ((64, -1), "look_bits must be a whole number from 0 to 4095"),
+        ((64, 2.0), "look_bits must be"),
+        ((64, 32, 0), "weight must be a whole number from 1 to 16"),
+        ((64, 32, 17), "weight must be"),
+        ((4096, 1), r"at most 4096 bits, got 4096 \+ 1 bits"),
+        ((4000, 90, 9), "distances go up to 32767"),
+    ],
+)
+def test_layouts_that_cannot_be(arguments, message):
+    with pytest.raises(UserError, match=message) as caught:
+        Layout(*arguments)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_unknown_part():
+    with pytest.raises(UserError, match="by must be one of meaning, look, both, got 'sound'"):
+        Layout(64, 32).weights("sound")

@@ -195,3 +195,78 @@ def test_ranks_start_at_one(k):
         report.map_at(k)
     with pytest.raises(UserError, match="1 or more"):
         report.precision_at(k)
+
+
+LAYOUTS = [(16, 16, 3), (12, 20, 2), (64, 32, 4), (5, 60, 16), (8, 8, 1)]
+
+
+def two_parts(meaning, look, weight):
+    """Codes of queries and a database, their labels, and their distances counted bit by bit."""
+    rng = np.random.default_rng(meaning)
+    a, b = (rng.random((n, meaning + look)) < 0.3 for n in (7, 90))
+    differ = a[:, None] != b[None]
+    by_meaning, by_look = differ[..., :meaning].sum(2), differ[..., meaning:].sum(2)
+    distances = {"meaning": by_meaning, "look": by_look, "both": weight * by_meaning + by_look}
+    return (
+        np.packbits(a, axis=1),
+        np.packbits(b, axis=1),
+        rng.integers(3, size=7),
+        rng.integers(3, size=90),
+        distances,
+    )
+
+
+@pytest.mark.parametrize(("meaning", "look", "weight"), LAYOUTS)
+def test_two_parts_are_ranked_by_their_distance(meaning, look, weight):
+    queries, database, yq, yd, distances = two_parts(meaning, look, weight)
+    relevant = yq[:, None] == yd[None]
+    for by, near in distances.items():
+        layout = {"bits": meaning, "look_bits": look, "weight": weight, "by": by}
+        report = evaluate(queries, database, labels=(yq, yd), **layout)
+        items = list(zip(near, relevant, strict=True))
+        cases = [[(int(d), bool(r)) for d, r in zip(row, flags, strict=True)] for row, flags in items]
+        assert report.map == pytest.approx(np.mean([expected_precision(case) for case in cases]), abs=1e-9)
+        stable = evaluate(queries, database, relevant, order="stable", **layout)
+        ranked = [flags[np.argsort(row, kind="stable")] for row, flags in items]
+        assert stable.map == pytest.approx(np.mean([gain(r, 90) / r.sum() for r in ranked]), abs=1e-9)
+        for radius in (0, near.min(), int(np.median(near)), near.max()):
+            inside = near <= radius
+            found = (inside & relevant).sum(1) / np.maximum(inside.sum(1), 1)
+            assert report.precision_within(radius) == pytest.approx(found.mean())
+        largest = {"meaning": meaning, "look": look, "both": weight * meaning + look}[by]
+        assert report.items.shape == report.relevant.shape == (7, largest + 1)
+
+
+def expected_precision(case):
+    """Average precision expected over the orders of ties, rank by rank.
+
+    A relevant item at place t of a group of n with r relevant ones has on average (t - 1) (r - 1) / (n - 1)
+    relevant ones of its group before it.
+    """
+    seen = hits = total = 0.0
+    for distance in sorted({d for d, _ in case}):
+        flags = [relevant for d, relevant in case if d == distance]
+        n, r = len(flags), sum(flags)
+        for place in range(1, n + 1):
+            inside = (place - 1) * (r - 1) / (n - 1) if n > 1 else 0
+            total += r / n * (hits + inside + 1) / (seen + place)
+        seen, hits = seen + n, hits + r
+    return total / hits
+
+
+def test_two_parts_without_ties_are_scikit_learns():
+    """A weight that no look distance reaches, and looks that all differ: no two items are at one distance."""
+    rng = np.random.default_rng(3)
+    order = rng.permutation(16 * 4)
+    meaning, look = order // 16, order % 16  # distances 0..3 by meaning, 0..15 by look
+    bits = np.concatenate([np.arange(3) < meaning[:, None], np.arange(15) < look[:, None]], axis=1)
+    relevant = rng.random(64) < 0.3
+    query = np.packbits(np.zeros((1, 18), bool), axis=1)
+    report = evaluate(query, np.packbits(bits, axis=1), relevant[None], bits=3, look_bits=15, weight=16)
+    score = average_precision_score(relevant, -(16.0 * meaning + look))
+    assert report.map == pytest.approx(score, abs=1e-9)
+
+
+def test_no_look_bits_to_evaluate_by():
+    with pytest.raises(UserError, match="no look bits"):
+        evaluate(QUERY, codes_at([0, 1]), np.ones((1, 2), bool), bits=BITS, by="look")

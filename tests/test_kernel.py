@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pts3h import kernel
-from pts3h.codes import as_words
+from pts3h.codes import Layout, as_words
 from pts3h.errors import UserError
 from pts3h.kernel import fallback
+from pts3h.kernel.measure import measure
 from pts3h.kernel.types import Relevance
 
 WIDTHS = (1, 7, 12, 32, 48, 63, 64, 65, 100, 128, 256, 1000, 4096)
@@ -43,13 +44,21 @@ def as_pairs(found):
     return [list(zip(near.tolist(), rows.tolist(), strict=True)) for rows, near in found.split()]
 
 
+def plain(bits):
+    """Every bit counts one."""
+    return measure(Layout(bits))[1]
+
+
 def engines():
     for level in LEVELS:
         yield (
-            lambda *a, level=level: native.nearest(*a, using=level),
-            lambda *a, level=level: native.within(*a, using=level),
+            lambda bits, *a, level=level: native.nearest(plain(bits), *a, using=level),
+            lambda bits, *a, level=level: native.within(plain(bits), *a, using=level),
         )
-    yield fallback.nearest, fallback.within
+    yield (
+        lambda bits, *a: fallback.nearest(plain(bits), *a),
+        lambda bits, *a: fallback.within(plain(bits), *a),
+    )
 
 
 @pytest.mark.parametrize("bits", WIDTHS)
@@ -87,7 +96,7 @@ def test_codes_that_come_nearer_row_by_row_fill_and_empty_the_candidates_often()
     query = np.zeros((1, 512), np.uint8)
     columns = kernel.columns_of(codes)
     for level in LEVELS:
-        found = native.nearest(4096, as_words(query), columns, 3, None, None, level)
+        found = native.nearest(plain(4096), as_words(query), columns, 3, None, None, level)
         assert as_pairs(found) == [[(0, 4096), (1, 4095), (2, 4094)]]
 
 
@@ -115,11 +124,11 @@ def test_work_split_over_threads_gives_the_same(monkeypatch):
     monkeypatch.setattr(native, "threads", lambda: 3)
     for some in (1, 2, 7):  # few queries are split by rows, many by queries
         words = as_words(queries[:some])
-        found = native.nearest(48, words, columns, 20, None, None)
+        found = native.nearest(plain(48), words, columns, 20, None, None)
         assert as_pairs(found) == oracle_nearest(near[:some], 20)
-        assert as_pairs(native.within(48, words, columns, 3, None)) == oracle_within(near[:some], 3)
+        assert as_pairs(native.within(plain(48), words, columns, 3, None)) == oracle_within(near[:some], 3)
     monkeypatch.setattr(native, "CANDIDATE_BYTES", 5000)
-    found = native.nearest(48, as_words(queries), columns, 20, None, None)
+    found = native.nearest(plain(48), as_words(queries), columns, 20, None, None)
     assert as_pairs(found) == oracle_nearest(near, 20)
 
 
@@ -141,8 +150,8 @@ def test_lookup_by_parts_finds_what_a_scan_finds(bits, radius, scanned, monkeypa
     parts = [(part, budget) for part, budget in parts if budget >= 0]
     allowed = rng.random(2000) < 0.5
     for mask in (None, allowed):
-        found = native.look_up(bits, queries, columns, radius, parts, mask)
-        assert as_pairs(found) == as_pairs(native.within(bits, queries, columns, radius, mask))
+        found = native.look_up(plain(bits), queries, columns, radius, parts, mask)
+        assert as_pairs(found) == as_pairs(native.within(plain(bits), queries, columns, radius, mask))
 
 
 def relevance_cases(rng, q, n):
@@ -166,7 +175,7 @@ def test_histograms(bits, native_kernel, monkeypatch):
     codes, queries = make(rng, 301, bits), make(rng, 6, bits)
     near = oracle_distances(queries, codes)
     for given_relevance, truth in relevance_cases(rng, 6, 301):
-        everything, relevant = kernel.histograms(queries, codes, bits, **given_relevance)
+        everything, relevant = kernel.histograms(queries, codes, Layout(bits), **given_relevance)
         for query in range(6):
             np.testing.assert_array_equal(everything[query], np.bincount(near[query], minlength=bits + 1))
             np.testing.assert_array_equal(
@@ -179,9 +188,9 @@ def test_histograms_at_every_level(level):
     rng = np.random.default_rng(1)
     codes, queries = make(rng, 5000, 100), make(rng, 3, 100)
     relevance = Relevance(1, np.array([[0, 0], [17, 4900], [0, 5000]]), None)
-    counts = native.histograms(100, as_words(queries), kernel.columns_of(codes), relevance, level)
+    counts = native.histograms(plain(100), as_words(queries), kernel.columns_of(codes), relevance, level)
     np.testing.assert_array_equal(
-        counts, fallback.histograms(100, as_words(queries), kernel.columns_of(codes), relevance)
+        counts, fallback.histograms(plain(100), as_words(queries), kernel.columns_of(codes), relevance)
     )
 
 
@@ -209,10 +218,10 @@ def test_fallback_with_faiss_is_the_same_as_with_numpy(bits, monkeypatch):
     monkeypatch.setattr(fallback, "FAISS_FROM", 0)
     for mask in (None, allowed):
         for k in (1, 50, 1000):
-            found = fallback.nearest(bits, words, columns, k, mask, None)
+            found = fallback.nearest(plain(bits), words, columns, k, mask, None)
             assert as_pairs(found) == oracle_nearest(near, k, mask)
         for radius in (0, bits // 4, bits):
-            found = fallback.within(bits, words, columns, radius, mask)
+            found = fallback.within(plain(bits), words, columns, radius, mask)
             assert as_pairs(found) == oracle_within(near, radius, mask)
 
 
@@ -231,7 +240,7 @@ def test_fallback_with_faiss_is_the_same_as_with_numpy(bits, monkeypatch):
 )
 def test_wrong_relevance_is_named(arguments, message):
     with pytest.raises(UserError, match=message):
-        kernel.histograms(np.zeros((2, 8), np.uint8), np.zeros((3, 8), np.uint8), 64, **arguments)
+        kernel.histograms(np.zeros((2, 8), np.uint8), np.zeros((3, 8), np.uint8), Layout(64), **arguments)
 
 
 def test_the_environment_chooses():
@@ -253,4 +262,6 @@ def test_the_environment_chooses():
 
 def test_a_level_this_processor_lacks_is_refused():
     with pytest.raises(ValueError, match="no kernel level"):
-        native.nearest(64, np.zeros((1, 1), np.uint64), np.zeros((1, 3), np.uint64), 1, None, None, "avx9000")
+        native.nearest(
+            plain(64), np.zeros((1, 1), np.uint64), np.zeros((1, 3), np.uint64), 1, None, None, "avx9000"
+        )

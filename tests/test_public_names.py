@@ -56,7 +56,7 @@ def test_a_hasher_has_these():
 
 def test_a_model_has_these():
     public = {name for name in dir(pts3h.Model) if not name.startswith("_")}
-    assert public == {"bits", "encode", "fingerprint", "outputs", "parts", "tensors"}
+    assert public == {"bits", "encode", "fingerprint", "layout", "outputs", "parts", "tensors"}
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,11 @@
-"""Binary codes: signs, packed bytes and Hamming distance. The only place that knows bit order.
+"""Binary codes: signs, packed bytes and their distances. The only place that knows bit order.
 
 On the wire bit 0 is the most significant bit of byte 0, a set bit means a positive output, and the bits
-that pad the last byte are zero.
+that pad the last byte are zero. A code has one part, the learned bits, or two: see :class:`Layout`.
 """
+
+from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,15 +13,91 @@ from numpy.typing import ArrayLike, NDArray
 from .errors import UserError
 
 MAX_BITS = 4096
+MAX_WEIGHT = 16
+# How much a learned bit counts beside a look bit, unless someone says otherwise.
+DEFAULT_WEIGHT = 3
+# Distances are kept as int16.
+MAX_DISTANCE = 2**15 - 1
 Codes = NDArray[np.uint8]
 Signs = NDArray[np.int8]
+By = Literal["meaning", "look", "both"]
 
 
 def check_bits(bits: int) -> int:
     """Return ``bits`` if it is a usable code length, else raise."""
-    if isinstance(bits, bool) or not isinstance(bits, (int, np.integer)) or not 1 <= bits <= MAX_BITS:
-        raise UserError(f"bits must be a whole number from 1 to {MAX_BITS}, got {bits!r}")
+    _check_whole("bits", bits, 1, MAX_BITS)
     return int(bits)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What the bits of a code are: first the learned ones, "meaning", then unsupervised ones, "look".
+
+    The distance by "both" is weight * Hamming(meaning) + Hamming(look), so that look breaks the ties of
+    meaning. By "meaning" or by "look" it is the Hamming distance of that part. A code without look bits is
+    ``Layout(bits)``; all its distances are plain.
+
+    Attributes:
+        meaning: number of learned bits.
+        look: number of look bits, packed directly behind them.
+        weight: how much a learned bit counts beside a look bit; 1 if there are no look bits.
+    """
+
+    meaning: int
+    look: int = 0
+    weight: int = 1
+
+    def __post_init__(self) -> None:
+        check_bits(self.meaning)
+        _check_whole("look_bits", self.look, 0, MAX_BITS - 1)
+        _check_whole("weight", self.weight, 1, MAX_WEIGHT)
+        if not self.look:
+            object.__setattr__(self, "weight", 1)
+        if self.bits > MAX_BITS:
+            raise UserError(
+                f"a code has at most {MAX_BITS} bits, got {self}: take fewer bits or fewer look_bits"
+            )
+        if self.largest > MAX_DISTANCE:
+            raise UserError(
+                f"distances go up to {MAX_DISTANCE}, and {self} with weight {self.weight} reach "
+                f"{self.largest}: take fewer bits or a smaller weight"
+            )
+
+    def __str__(self) -> str:
+        return f"{self.meaning} + {self.look} bits" if self.look else f"{self.meaning} bits"
+
+    @property
+    def bits(self) -> int:
+        """Length of the packed code."""
+        return self.meaning + self.look
+
+    @property
+    def largest(self) -> int:
+        """The largest distance by "both"."""
+        return self.weight * self.meaning + self.look
+
+    def weights(self, by: By = "both") -> tuple[int, int]:
+        """How much a meaning bit and a look bit count."""
+        if by not in get_args(By):
+            raise UserError(f"by must be one of {', '.join(get_args(By))}, got {by!r}")
+        if by == "look" and not self.look:
+            raise UserError("these codes have no look bits: fit with look_bits=..., or search by meaning")
+        return {"meaning": (1, 0), "look": (0, 1), "both": (self.weight, 1)}[by]
+
+    @property
+    def mask(self) -> Codes:
+        """(bytes,) a packed code in which the meaning bits are set, and no others."""
+        return np.packbits(np.arange(self.bits) < self.meaning)
+
+    def farthest(self, by: By = "both") -> int:
+        """The largest distance there can be."""
+        meaning, look = self.weights(by)
+        return meaning * self.meaning + look * self.look
+
+
+def _check_whole(name: str, value: int, low: int, high: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not low <= value <= high:
+        raise UserError(f"{name} must be a whole number from {low} to {high}, got {value!r}")
 
 
 def code_bytes(bits: int) -> int:
@@ -112,3 +191,19 @@ def hamming(a: ArrayLike, b: ArrayLike) -> NDArray[np.int16]:
     for column in range(words_a.shape[1]):
         distances += np.bitwise_count(words_a[:, column, None] ^ words_b[None, :, column])
     return distances.reshape(a.shape[:-1] + b.shape[:-1])
+
+
+def distances(a: ArrayLike, b: ArrayLike, layout: Layout, by: By = "both") -> NDArray[np.int16]:
+    """Distance of every code of ``a`` to every code of ``b``; arguments and result as in :func:`hamming`.
+
+    Args:
+        a: (n, bytes) packed codes, or one code (bytes,).
+        b: (m, bytes) packed codes, or one code (bytes,).
+        layout: what their bits are.
+        by: which of them count.
+    """
+    a, b = check_codes(a, layout.bits), check_codes(b, layout.bits)
+    of_meaning, of_look = layout.weights(by)
+    mask = layout.mask
+    meaning = hamming(a & mask, b & mask)
+    return np.asarray(of_meaning * meaning + of_look * (hamming(a, b) - meaning), np.int16)

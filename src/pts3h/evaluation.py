@@ -1,6 +1,6 @@
 """Retrieval metrics for codes, aware of ties.
 
-Ranking is by Hamming distance, which has few levels, so most items are tied. Every figure is by default the
+Ranking is by distance of codes, which has few levels, so most items are tied. Every figure is by default the
 expectation over random orders within ties; ``order="stable"`` breaks ties by database order, as many
 implementations do, and "optimistic" and "pessimistic" are the bounds. It all follows from two histograms per
 query: how many items, and how many relevant ones, at each distance.
@@ -13,7 +13,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .codes import Codes, check_codes, hamming
+from .codes import DEFAULT_WEIGHT, By, Codes, Layout, check_codes, distances
 from .errors import UserError
 from .kernel import histograms
 
@@ -28,8 +28,8 @@ class Report:
     """Retrieval figures of a set of queries.
 
     Attributes:
-        items: (q, bits + 1) items at each distance.
-        relevant: (q, bits + 1) relevant items at each distance.
+        items: (q, largest + 1) items at each distance.
+        relevant: (q, largest + 1) relevant items at each distance.
         order: how ties are broken.
         ranked: with ``order="stable"`` (q, n) relevance in rank order, else None.
     """
@@ -59,9 +59,9 @@ class Report:
         return bound_average_precision(self.items, self.relevant, k, best=self.order == "optimistic")
 
     def precision_within(self, radius: int = 2) -> float:
-        """Relevant share of what lies within a Hamming radius, mean over queries; 0 where nothing does."""
+        """Relevant share of what lies within a radius, mean over queries; 0 where nothing does."""
         if radius < 0:
-            raise UserError(f"a Hamming radius is 0 or more, got {radius}")
+            raise UserError(f"a radius is 0 or more, got {radius}")
         returned = self.items[:, : radius + 1].sum(axis=1)
         found = self.relevant[:, : radius + 1].sum(axis=1)
         return float((found / np.maximum(returned, 1)).mean())
@@ -78,7 +78,7 @@ class Report:
         return np.array([(self._found_in_first(check_rank(int(k))) / everything).mean() for k in counts])
 
     def pr_curve(self) -> tuple[Floats, Floats]:
-        """Recall and precision within each radius 0..bits, mean over queries (precision: those with any)."""
+        """Recall and precision within each radius, mean over queries (precision: those with any)."""
         returned, found = self.items.cumsum(axis=1), self.relevant.cumsum(axis=1)
         recall = (found / np.maximum(self.relevant.sum(axis=1, keepdims=True), 1)).mean(axis=0)
         some = returned > 0
@@ -115,6 +115,9 @@ def evaluate(
     relevant: ArrayLike | None = None,
     *,
     bits: int,
+    look_bits: int = 0,
+    weight: int = DEFAULT_WEIGHT,
+    by: By = "both",
     labels: tuple[ArrayLike, ArrayLike] | None = None,
     order: Order = "expected",
 ) -> Report:
@@ -124,12 +127,16 @@ def evaluate(
         query_codes: (q, bytes) packed codes.
         database_codes: (n, bytes) packed codes.
         relevant: (q, n) bool, which database items each query should find.
-        bits: code length.
+        bits: number of learned bits.
+        look_bits: number of look bits behind them, if the codes have any.
+        weight: how much a learned bit counts beside a look bit.
+        by: which bits count: "meaning", "look" or "both". Radii are in distances of this kind.
         labels: instead of ``relevant``: labels of queries and of the database, class numbers or rows of 0/1;
             an item is relevant where it shares a class with the query.
         order: how ties are broken: "expected", "stable", "optimistic" or "pessimistic".
     """
-    queries, database = check_codes(query_codes, bits), check_codes(database_codes, bits)
+    layout = Layout(bits, look_bits, weight)
+    queries, database = check_codes(query_codes, layout.bits), check_codes(database_codes, layout.bits)
     if queries.ndim != 2 or database.ndim != 2 or not len(queries) or not len(database):
         raise UserError(
             f"evaluate needs codes of queries and of a database, got {queries.shape}, {database.shape}"
@@ -138,8 +145,10 @@ def evaluate(
         raise UserError(f"order must be one of {', '.join(get_args(Order))}, got {order!r}")
     matrix = None if relevant is None else as_flags(relevant)
     classes = None if labels is None else (refuse_unknown(labels[0]), refuse_unknown(labels[1]))
-    items, found = histograms(queries, database, bits, relevant=matrix, labels=classes)
-    ranked = stable_ranking(queries, database, matrix, classes) if order == "stable" else None
+    items, found = histograms(queries, database, layout, by=by, relevant=matrix, labels=classes)
+    ranked = None
+    if order == "stable":
+        ranked = stable_ranking(queries, database, layout, by, matrix, classes)
     return Report(items, found, order, ranked)
 
 
@@ -162,6 +171,8 @@ def refuse_unknown(labels: ArrayLike) -> NDArray[np.int64]:
 def stable_ranking(
     queries: Codes,
     database: Codes,
+    layout: Layout,
+    by: By,
     matrix: NDArray[np.bool_] | None,
     labels: tuple[NDArray[np.int64], NDArray[np.int64]] | None,
 ) -> NDArray[np.bool_]:
@@ -169,7 +180,7 @@ def stable_ranking(
     ranked = np.empty((len(queries), len(database)), bool)
     for start in range(0, len(queries), STRIP):
         chosen = slice(start, start + STRIP)
-        order = np.argsort(hamming(queries[chosen], database), axis=1, kind="stable")
+        order = np.argsort(distances(queries[chosen], database, layout, by), axis=1, kind="stable")
         ranked[chosen] = np.take_along_axis(relevance_of(chosen, matrix, labels), order, axis=1)
     return ranked
 

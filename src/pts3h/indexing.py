@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .codes import By
 from .data.images import ImageFiles, Positions
 from .data.items import Items, read_rows
 from .errors import SkippedWarning, UserError
@@ -75,6 +76,7 @@ def index_items(
         meta: metadata by item id; a change of it counts as a change of the item.
         progress: show a bar; None asks whether standard error is a terminal.
     """
+    check_same_bits(model, index)
     if meta is not None and (unknown := sorted(set(meta) - set(items.ids))):
         raise UserError(f"the metadata names {unknown[0]!r}, which is not among the {len(items)} items")
     done = Indexed()
@@ -108,6 +110,15 @@ def index_items(
             stacklevel=2,
         )
     return done
+
+
+def check_same_bits(model: "Model", index: Index) -> None:
+    """Raise if the codes of a model mean something else than those of an index, even if they are as long."""
+    made, held = model.layout, index.layout
+    if (made.meaning, made.look) != (held.meaning, held.look):
+        raise UserError(
+            f"the model makes codes of {made}, the index holds codes of {held}: use the model that made it"
+        )
 
 
 def batches(count: int) -> Iterator[Positions]:
@@ -156,17 +167,19 @@ def find(
     k: int = 10,
     radius: int | None = None,
     where: Mapping[str, Any] | None = None,
+    by: By = "both",
 ) -> list[Answer]:
-    """Search with items as queries: the ``k`` nearest, or everything within ``radius``."""
+    """Search with items as queries: the ``k`` nearest, or everything within ``radius``, by these bits."""
+    check_same_bits(model, index)
     encoded = model.encode(items)
     if not encoded.ids:
         raise UserError(f"no query can be read: {next(iter(encoded.skipped.values()))}")
     for reason in encoded.skipped.values():
         warnings.warn(f"a query cannot be read: {reason}", SkippedWarning, stacklevel=2)
     if radius is None:
-        found = index.search(encoded.codes, k, where=where)
+        found = index.search(encoded.codes, k, where=where, by=by)
     else:
-        found = index.within(encoded.codes, radius, where=where)
+        found = index.within(encoded.codes, radius, where=where, by=by)
     paths = items.paths
     answers = []
     for place, hits in zip(encoded.kept, found, strict=True):

@@ -38,6 +38,21 @@ def test_relevance_as_a_matrix(here, run, kinds):
     assert figures["map"] == pytest.approx(pts3h.evaluate(codes, codes, labels=(kinds, kinds), bits=16).map)
 
 
+@pytest.mark.parametrize("by", ["both", "meaning", "look"])
+def test_two_parts(here, run, kinds, by):
+    codes = np.random.default_rng(0).integers(0, 256, (60, 4), np.uint8)
+    np.save("codes.npy", codes)
+    labels = ["--query-labels", "kinds.npy", "--database-labels", "kinds.npy"]
+    parts = ["--bits", 24, "--look-bits", 8, "--weight", 5, "--by", by]
+    figures = run("evaluate", "codes.npy", "codes.npy", *parts, *labels, "--json").json
+    plain = {"both": None, "meaning": codes[:, :3], "look": codes[:, 3:]}[by]
+    if plain is None:  # weights as repeated bits
+        bits = np.unpackbits(codes, axis=1)
+        plain = np.packbits(np.concatenate([np.tile(bits[:, :24], 5), bits[:, 24:]], axis=1), axis=1)
+    report = pts3h.evaluate(plain, plain, labels=(kinds, kinds), bits=8 * plain.shape[1])
+    assert figures == pytest.approx(report.summary())
+
+
 def test_evaluating(here, refused):
     np.save("codes.npy", np.zeros((60, 2), np.uint8))
     np.save("floats.npy", np.zeros((60, 2)))
@@ -50,3 +65,6 @@ def test_evaluating(here, refused):
     refused("evaluate", "floats.npy", "codes.npy", "--bits", "16", *both, says="uint8")
     refused("evaluate", "no.npy", "codes.npy", "--bits", "16", *both, says="no.npy")
     refused(*base, *both, "--order", "random", says="order")
+    refused(*base, *both, "--by", "look", says="these codes have no look bits")
+    refused(*base, *both, "--look-bits", "9", says="25 bits are 4 bytes wide")
+    refused(*base, *both, "--by", "sound", says="by")

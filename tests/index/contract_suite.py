@@ -1,8 +1,9 @@
 """One suite for every engine, against a brute-force oracle in numpy and Python.
 
 An engine's test file subclasses :class:`ContractSuite` and provides the fixture ``engine``, an object with
-``create(bits, model=None)`` (a new, empty index) and ``reopen(index, bits=None, model=None)`` (close it and
-open the same place again). ``examples`` is the number of random histories that hypothesis tries per width.
+``create(bits, **more)`` (a new, empty index) and ``reopen(index, bits=None, **more)`` (close it and open the
+same place again); ``more`` are arguments of ``open_index``. ``examples`` is the number of random histories
+that hypothesis tries per width.
 """
 
 import numpy as np
@@ -11,104 +12,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pts3h.errors import UserError
-from pts3h.index.filters import matches, parse_where
+
+from .oracle import METAS, WHERES, Oracle, as_pairs, assert_same, random_codes
+from .parts_suite import PartsSuite
 
 WIDTHS = (12, 32, 48, 64, 100, 128, 256)
 
-# Every operator, missing keys, null, lists and values of another kind under the same key.
-METAS = [
-    {"colour": "red", "price": 3, "new": True},
-    {"colour": "red", "price": 7.5, "new": False},
-    {"colour": "blue", "price": 100},
-    {"colour": "Blue", "price": -2, "ü key": "ß"},
-    {"colour": 3, "price": "7"},
-    {"colour": None, "price": True},
-    {"colour": ["red"], "price": {"<": 5}},
-    {"new": 1},
-    {"new": 0.0, "price": 3.0},
-    {"colour": "it's; DROP TABLE items --", "price": 2**53 - 1},
-    {"colour": "", "price": 0},
-    {},
-]
-WHERES = [
-    {"colour": "red"},
-    {"colour": {"!=": "red"}},
-    {"not": {"colour": "red"}},
-    {"colour": {"in": ["red", "blue", 3]}},
-    {"colour": {"in": []}},
-    {"colour": {">": "a", "<=": "blue"}},
-    {"colour": {"<": "a"}},
-    {"colour": "it's; DROP TABLE items --"},
-    {"colour": ""},
-    {"ü key": "ß"},
-    {"price": 3},
-    {"price": 3.0},
-    {"price": {">=": 3, "<": 100}},
-    {"price": {">": 3}},
-    {"price": {"<": 0.5}},
-    {"price": {"in": [3, "7", True]}},
-    {"new": True},
-    {"new": 1},
-    {"new": 0},
-    {"new": {"!=": False}},
-    {"colour": "red", "price": {"<": 5}},
-    {"or": [{"colour": "blue"}, {"price": {"<": 0}}]},
-    {"and": [{"colour": "red"}, {"not": {"price": 3}}]},
-    {"not": {"or": [{"colour": "red"}, {"not": {"price": {">": -100}}}]}},
-    {"nobody has this": 1},
-]
 
-
-def random_codes(rng, n, bits, spread=None):
-    """n packed codes; with ``spread``, each flips a few bits of one code, so that distances tie."""
-    if spread is None:
-        signs = rng.random((n, bits)) < 0.5
-    else:
-        signs = (rng.random((1, bits)) < 0.5) ^ (rng.random((n, bits)) < spread)
-    return np.packbits(signs, axis=-1)
-
-
-class Oracle:
-    """The contract in a dict and a loop."""
-
-    def __init__(self):
-        self.items = {}
-
-    def add(self, ids, codes, meta=None):
-        for row, key in enumerate(ids):
-            self.items[key] = (codes[row], (meta[row] or {}) if meta else {})
-
-    def remove(self, ids):
-        for key in ids:
-            self.items.pop(key, None)
-
-    def ranked(self, query, where=None):
-        tree = parse_where(where)
-        return sorted(
-            (int(np.unpackbits(code ^ query).sum()), key)
-            for key, (code, meta) in self.items.items()
-            if tree is None or matches(tree, meta)
-        )
-
-    def search(self, queries, k, where=None):
-        return [self.ranked(query, where)[:k] for query in queries]
-
-    def within(self, queries, radius, where=None):
-        return [[hit for hit in self.ranked(query, where) if hit[0] <= radius] for query in queries]
-
-
-def as_pairs(hits):
-    return [list(zip(one.distances, one.ids, strict=True)) for one in hits]
-
-
-def assert_same(index, oracle, queries, bits, where=None):
-    for k in (1, 5, len(oracle.items) + 3):
-        assert as_pairs(index.search(queries, k=k, where=where)) == oracle.search(queries, k, where)
-    for radius in (0, 2, bits // 4, bits // 2, bits):
-        assert as_pairs(index.within(queries, radius, where=where)) == oracle.within(queries, radius, where)
-
-
-class ContractSuite:
+class ContractSuite(PartsSuite):
     examples = 10
 
     @pytest.mark.parametrize("bits", WIDTHS)
@@ -270,7 +181,7 @@ class ContractSuite:
         index = engine.reopen(index, bits=12, model="model-one")
         with pytest.raises(UserError, match="another model"):
             engine.reopen(index, model="model-two")
-        with pytest.raises(UserError, match="holds codes of 12 bits, not 16"):
+        with pytest.raises(UserError, match="holds codes of 12 bits, not 16 bits"):
             engine.reopen(index, bits=16)
 
     def test_mistakes_are_named(self, engine):

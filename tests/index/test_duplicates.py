@@ -49,7 +49,9 @@ def test_many_equal_codes_are_asked_about_once(tmp_path, monkeypatch):
         index.add(range(20_000), np.zeros((20_000, 1), np.uint8))
         asked = []
         within = index.within
-        monkeypatch.setattr(index, "within", lambda codes, r: asked.append(len(codes)) or within(codes, r))
+        monkeypatch.setattr(
+            index, "within", lambda codes, *a, **n: asked.append(len(codes)) or within(codes, *a, **n)
+        )
         assert duplicate_groups(index, 2) == [list(range(20_000))]
         assert asked == [1]
 
@@ -57,3 +59,14 @@ def test_many_equal_codes_are_asked_about_once(tmp_path, monkeypatch):
 def test_nothing_in_nothing(tmp_path):
     with open_index(tmp_path / "index", 8) as index:
         assert duplicate_groups(index) == []
+
+
+@pytest.mark.parametrize(("by", "expected"), [(None, [[1, 2]]), ("look", [[1, 2]]), ("meaning", [[1, 3]])])
+def test_codes_with_look_bits_are_compared_by_look(tmp_path, by, expected):
+    codes = np.array([[0b00000000, 0b00000000], [0b11111111, 0b00000011], [0, 0b11111100]], np.uint8)
+    with open_index(tmp_path / "index", 8, look_bits=8) as index:
+        index.add([1, 2, 3], codes)
+        assert duplicate_groups(index, 2, by=by) == expected
+        assert duplicate_groups(index, 14, by="both") == [[1, 3]]
+        with pytest.raises(UserError, match="radius must be a whole number from 0 to 8"):
+            duplicate_groups(index, 9, by=by)

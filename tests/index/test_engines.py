@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from pts3h.codes import DEFAULT_WEIGHT, Layout
 from pts3h.errors import UserError
 from pts3h.index import ENGINES, Engine, engine_of, open_index
 from pts3h.util.table import load
@@ -50,7 +51,7 @@ def test_an_unknown_option_is_named(tmp_path):
 
 
 def test_a_type_error_inside_an_engine_is_not_hidden():
-    def open_broken(address, *, bits, model, read_only, size=None):
+    def open_broken(address, *, layout, model, read_only, size=None):
         return len(size)
 
     broken = Engine("broken", "Fails.", "broken://x", open_broken)
@@ -64,7 +65,10 @@ def test_an_engine_with_any_option_gets_them_all():
     got = {}
     anything = Engine("anything", "Takes all.", "anything://x", lambda address, **given: got.update(given))
     open_index("anything://x", 8, engine=anything, colour="red")
-    assert got == {"bits": 8, "model": None, "read_only": False, "colour": "red"}
+    assert got == {"layout": Layout(8), "model": None, "read_only": False, "colour": "red"}
+    open_index("anything://x", 8, look_bits=4, engine=anything)
+    assert got["layout"] == Layout(8, 4, DEFAULT_WEIGHT)
+    refused("look_bits= needs bits=", "anything://x", look_bits=4)
 
 
 def test_our_names_are_taken():

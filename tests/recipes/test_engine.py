@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 import pts3h
-from pts3h.codes import Codes
+from pts3h.codes import By, Codes, Layout, distances
 from pts3h.index import Engine, Hits, Index, Item
 from pts3h.index.contract import (
     IdKind,
     Meta,
-    check_held_bits,
+    check_held_layout,
     check_kind,
     check_model,
     check_writable,
@@ -34,7 +34,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "recipes" / "engine.md"
 class Place:
     """What one address holds."""
 
-    bits: int
+    layout: Layout
     model: str | None
     kind: IdKind | None = None  # of the ids; the first add decides
     items: dict[Any, Item] = field(default_factory=dict)
@@ -44,7 +44,7 @@ class MemoryIndex(Index):
     """Items in a dict, compared one by one, gone when the program ends."""
 
     def __init__(self, address: str, place: Place, read_only: bool) -> None:
-        self.bits, self.model = place.bits, place.model
+        self.layout, self.model = place.layout, place.model
         self._address, self._place, self._read_only = address, place, read_only
 
     def _add(self, ids: list[Any], codes: Codes, meta: list[Meta]) -> None:
@@ -64,15 +64,15 @@ class MemoryIndex(Index):
         check_kind(kind_of(ids), self._place.kind)
         return [self._place.items.get(one) for one in ids]
 
-    def _search(self, queries: Codes, k: int, where: Filter | None) -> list[Hits]:
-        everything = self._within(queries, self.bits, where)
+    def _search(self, queries: Codes, k: int, where: Filter | None, by: By) -> list[Hits]:
+        everything = self._within(queries, self.layout.farthest(by), where, by)
         return [Hits(hits.ids[:k], hits.distances[:k]) for hits in everything]
 
-    def _within(self, queries: Codes, radius: int, where: Filter | None) -> list[Hits]:
+    def _within(self, queries: Codes, radius: int, where: Filter | None, by: By) -> list[Hits]:
         items = [item for item in self._place.items.values() if where is None or matches(where, item.meta)]
         found = []
         for query in queries:
-            pairs = sorted((int(np.bitwise_count(query ^ item.code).sum()), item.id) for item in items)
+            pairs = sorted((int(distances(query, item.code, self.layout, by)), item.id) for item in items)
             near = [(one, distance) for distance, one in pairs if distance <= radius]
             found.append(Hits([one for one, _ in near], [distance for _, distance in near]))
         return found
@@ -93,13 +93,13 @@ class MemoryIndex(Index):
 PLACES: dict[str, Place] = {}
 
 
-def open_memory(address: str, *, bits: int | None, model: str | None, read_only: bool) -> MemoryIndex:
+def open_memory(address: str, *, layout: Layout | None, model: str | None, read_only: bool) -> MemoryIndex:
     if address not in PLACES:
-        if bits is None or read_only:
+        if layout is None or read_only:
             raise pts3h.UserError(f"there is no index at {address}; give bits= to create one")
-        PLACES[address] = Place(bits, model)
+        PLACES[address] = Place(layout, model)
     place = PLACES[address]
-    check_held_bits(place.bits, bits, address)
+    check_held_layout(place.layout, layout, address)
     check_model(place.model, model, address)
     return MemoryIndex(address, place, read_only)
 
@@ -113,14 +113,14 @@ class Addresses:
     def __init__(self):
         self.numbers = count()
 
-    def create(self, bits, model=None):
+    def create(self, bits, **more):
         address = f"memory://{next(self.numbers)}"
         PLACES.pop(address, None)
-        return pts3h.open_index(address, bits, model=model, engine=MEMORY)
+        return pts3h.open_index(address, bits, engine=MEMORY, **more)
 
-    def reopen(self, index, bits=None, model=None):
+    def reopen(self, index, bits=None, **more):
         index.close()
-        return pts3h.open_index(index._address, bits, model=model)
+        return pts3h.open_index(index._address, bits, **more)
 
 
 class TestMemory(ContractSuite):

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from ..codes import By
 from ..index.engines import ENGINES
 from ..nets.backbones.table import BACKBONES
 
@@ -14,6 +15,13 @@ ItemsSource = Annotated[
 ]
 Root = Annotated[Path | None, typer.Option(help="Where relative paths of a CSV or list file start.")]
 IndexAddress = Annotated[str, typer.Argument(help=f"{' or '.join(engine.address for engine in ENGINES)}.")]
+SearchBy = Annotated[
+    By,
+    typer.Option(
+        "--by",
+        help="Which bits count: 'meaning' (the learned ones), 'look', or 'both', where look breaks ties.",
+    ),
+]
 BackboneName = Annotated[
     str | None,
     typer.Option(help=f"Image network: {', '.join(BACKBONES.names())}, timm:..., torchvision:..."),

@@ -41,9 +41,11 @@ def encode(
     write_array(out, encoded.codes)
     write_text(ids_file, "".join(f"{name}\n" for name in encoded.ids))
     if as_json:
-        facts = {"codes": str(out), "items": len(encoded.ids), "bits": encoded.bits}
+        layout = encoded.layout
+        parts = {"look_bits": layout.look, "weight": layout.weight} if layout.look else {}
+        facts = {"codes": str(out), "items": len(encoded.ids), "bits": layout.meaning, **parts}
         print(json.dumps({**facts, "skipped": encoded.skipped}))
         return
     for reason in encoded.skipped.values():
         say(f"skipped {reason}")
-    say(f"{len(encoded.ids):,} codes of {encoded.bits} bits are in {out}")
+    say(f"{len(encoded.ids):,} codes of {encoded.layout} are in {out}")

@@ -31,8 +31,10 @@ def index(
     """Encode items and add them to an index; run again, only what is new or changed is encoded."""
     encoder, collection = pts3h.load_model(model), read_items(items, root=root)
     table = None if meta is None else read_meta(meta)
-    options = engine_of(to).writing
-    with pts3h.open_index(to, bits=encoder.bits, model=encoder.fingerprint, **options) as target:
+    options, layout = engine_of(to).writing, encoder.layout
+    with pts3h.open_index(
+        to, layout.meaning, look_bits=layout.look, weight=layout.weight, model=encoder.fingerprint, **options
+    ) as target:
         done = index_items(encoder, collection, target, prune=prune, meta=table)
         remember_model(encoder, model)
         count = target.count

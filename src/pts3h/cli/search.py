@@ -17,7 +17,7 @@ from ..index.contract import check_model
 from ..indexing import Answer, find, recall_model, visible
 from ..util.files import write_text
 from .answers_page import answers_page
-from .arguments import IndexAddress
+from .arguments import IndexAddress, SearchBy
 from .output import AsJson, say
 
 EXAMPLE = "pts3h search photos.index query.jpg -k 10 --html hits.html"
@@ -31,8 +31,9 @@ def search(
     k: Annotated[int, typer.Option("-k", help="How many to find.")] = 10,
     radius: Annotated[
         int | None,
-        typer.Option("--radius", "-r", help="Instead of -k: everything within this Hamming distance."),
+        typer.Option("--radius", "-r", help="Instead of -k: everything within this distance."),
     ] = None,
+    by: SearchBy = "both",
     where: Annotated[
         str | None, typer.Option(help='Filter on metadata as JSON, such as \'{"price": {"<": 100}}\'.')
     ] = None,
@@ -51,7 +52,7 @@ def search(
     with pts3h.open_index(address, read_only=True) as target:
         encoder = pts3h.load_model(model or recall_model(target.model, address))
         check_model(target.model, encoder.fingerprint, address)
-        answers = find(encoder, items, target, k=k, radius=radius, where=condition)
+        answers = find(encoder, items, target, k=k, radius=radius, where=condition, by=by)
     if page is not None:
         write_text(page, answers_page(answers))
         say(f"{len(answers)} answers are in {page}")

@@ -17,7 +17,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..codes import Codes, check_codes
+from ..codes import By, Codes, Layout, check_codes
 from ..errors import UserError
 from .filters import SCALARS, Filter, as_scalar, check_key, parse_where
 
@@ -35,7 +35,7 @@ class Hits:
 
     Attributes:
         ids: of the items.
-        distances: their Hamming distances, in the same order.
+        distances: their distances, in the same order.
     """
 
     ids: list[Any] = field(default_factory=list)
@@ -60,14 +60,22 @@ class Item:
 class Index(ABC):
     """Codes under ids, searched by Hamming distance.
 
+    Codes with look bits are searched by "both" parts, by "meaning" or by "look". The distance by both is
+    weight * Hamming(meaning) + Hamming(look), so that look breaks the ties of meaning.
+
     Attributes:
-        bits: length of every code.
+        layout: what the bits of every code are; it has ``meaning``, ``look`` and ``weight``.
         model: fingerprint of the model that made the codes, or None if that is not known.
     """
 
-    bits: int
+    layout: Layout
     model: str | None
     _closed = False
+
+    @property
+    def bits(self) -> int:
+        """Length of every code, both parts together."""
+        return self.layout.bits
 
     def add(
         self, ids: Iterable[Id], codes: ArrayLike, meta: Iterable[Mapping[str, Any] | None] | None = None
@@ -98,21 +106,28 @@ class Index(ABC):
         if clean_ids:
             self._remove(clean_ids)
 
-    def search(self, codes: ArrayLike, k: int = 10, where: Mapping[str, Any] | None = None) -> list[Hits]:
+    def search(
+        self, codes: ArrayLike, k: int = 10, where: Mapping[str, Any] | None = None, *, by: By = "both"
+    ) -> list[Hits]:
         """The k nearest items of each query, or all items if there are fewer.
 
         Args:
             codes: (q, bytes) packed codes, or one code (bytes,), which counts as one query.
             k: how many to return.
             where: which items count; see :mod:`pts3h.index.filters`.
+            by: which bits count: "meaning", "look" or "both". Without look bits, both are all there are.
         """
         self._check_open()
-        return self._search(self._queries(codes), check_k(k), parse_where(where))
+        self.layout.weights(by)
+        return self._search(self._queries(codes), check_k(k), parse_where(where), by)
 
-    def within(self, codes: ArrayLike, radius: int, where: Mapping[str, Any] | None = None) -> list[Hits]:
-        """All items within Hamming distance ``radius`` of each query. Arguments as in :meth:`search`."""
+    def within(
+        self, codes: ArrayLike, radius: int, where: Mapping[str, Any] | None = None, *, by: By = "both"
+    ) -> list[Hits]:
+        """All items within distance ``radius`` of each query. Arguments as in :meth:`search`."""
         self._check_open()
-        return self._within(self._queries(codes), check_radius(radius, self.bits), parse_where(where))
+        radius = check_radius(radius, self.layout.farthest(by))
+        return self._within(self._queries(codes), radius, parse_where(where), by)
 
     def get(self, ids: Iterable[Id]) -> list[Item | None]:
         """The items under these ids, in the same order, with None for an id that is not there."""
@@ -158,7 +173,8 @@ class Index(ABC):
         if self._closed:
             raise UserError("the index is closed; open it again with open_index")
 
-    # What an engine implements. Lists are never empty, codes are (n, bytes), where is parsed or None.
+    # What an engine implements. Lists are never empty, codes are (n, bytes), where is parsed or None, and the
+    # codes have the bits that ``by`` names.
 
     @abstractmethod
     def _add(self, ids: list[Any], codes: Codes, meta: list[Meta]) -> None: ...
@@ -167,10 +183,10 @@ class Index(ABC):
     def _remove(self, ids: list[Any]) -> None: ...
 
     @abstractmethod
-    def _search(self, queries: Codes, k: int, where: Filter | None) -> list[Hits]: ...
+    def _search(self, queries: Codes, k: int, where: Filter | None, by: By) -> list[Hits]: ...
 
     @abstractmethod
-    def _within(self, queries: Codes, radius: int, where: Filter | None) -> list[Hits]: ...
+    def _within(self, queries: Codes, radius: int, where: Filter | None, by: By) -> list[Hits]: ...
 
     @abstractmethod
     def _get(self, ids: list[Any]) -> list[Item | None]: ...
@@ -243,10 +259,15 @@ def check_model(held: str | None, given: str | None, address: object) -> None:
         )
 
 
-def check_held_bits(held: int, given: int | None, address: object) -> None:
-    """Raise if an index of ``held`` bits is opened as one of ``given`` bits."""
-    if given is not None and held != given:
-        raise UserError(f"the index {address} holds codes of {held} bits, not {given}; open it without bits=")
+def check_held_layout(held: Layout, given: Layout | None, address: object) -> None:
+    """Raise if an index of ``held`` codes is opened as one of ``given`` codes."""
+    if given is None or held == given:
+        return
+    if (held.meaning, held.look) != (given.meaning, given.look):
+        raise UserError(f"the index {address} holds codes of {held}, not {given}; open it without bits=")
+    raise UserError(
+        f"the index {address} weighs meaning {held.weight}, not {given.weight}; open it without bits="
+    )
 
 
 def check_writable(read_only: bool, address: object) -> None:
@@ -289,9 +310,9 @@ def check_k(k: int) -> int:
     return _whole(k, "k", 1)
 
 
-def check_radius(radius: int, bits: int) -> int:
-    """Return ``radius`` if two codes of ``bits`` bits can be that far apart, else raise."""
-    return _whole(radius, "radius", 0, bits)
+def check_radius(radius: int, largest: int) -> int:
+    """Return ``radius`` if two codes can be that far apart, else raise."""
+    return _whole(radius, "radius", 0, largest)
 
 
 def _whole(value: int, name: str, low: int, high: int | None = None) -> int:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ..codes import Codes
+from ..codes import By, Codes
 from ..util.progress import bar
 from .contract import Hits, Index, check_radius
 
@@ -39,24 +39,33 @@ class Links:
         return sorted(found.values(), key=lambda ids: (-len(ids), ids[0]))
 
 
-def duplicate_groups(index: Index, radius: int = 2, *, progress: bool | None = None) -> list[list[Any]]:
+def likeness(index: Index) -> By:
+    """By what near-duplicates are found: the look, where the codes have look bits."""
+    return "look" if index.layout.look else "meaning"
+
+
+def duplicate_groups(
+    index: Index, radius: int = 2, *, by: By | None = None, progress: bool | None = None
+) -> list[list[Any]]:
     """Ids of items that are linked by steps of at most ``radius``: groups of two or more, the largest first.
 
     Memory grows with the number of items that have a neighbour, not with the number of pairs.
 
     Args:
         index: any index; what others write in the meantime may or may not be seen.
-        radius: largest Hamming distance between two neighbours.
+        radius: largest distance between two neighbours.
+        by: which bits count; by default the look bits, where the codes have some, else all.
         progress: whether to draw a progress bar; by default, only on a terminal.
     """
-    check_radius(radius, index.bits)
+    by = likeness(index) if by is None else by
+    check_radius(radius, index.layout.farthest(by))
     links = Links()
     asked: set[bytes] = set()  # codes with neighbours; all items with such a code are linked already
     with bar("Looking for near duplicates", index.count, unit="items", progress=progress) as advance:
         for ids, codes in index.scan(SCAN):
             new = [row for row, code in enumerate(codes) if code.tobytes() not in asked]
             distinct = np.unique(codes[new], axis=0) if new else codes[:0]
-            for code, hits in _ask(index, distinct, radius):
+            for code, hits in _ask(index, distinct, radius, by):
                 if len(hits) > 1:
                     asked.add(code)
                     for other in hits.ids[1:]:
@@ -65,12 +74,12 @@ def duplicate_groups(index: Index, radius: int = 2, *, progress: bool | None = N
     return links.groups()
 
 
-def _ask(index: Index, codes: Codes, radius: int) -> Iterator[tuple[bytes, Hits]]:
+def _ask(index: Index, codes: Codes, radius: int, by: By) -> Iterator[tuple[bytes, Hits]]:
     """Each code with its hits, searched in smaller batches where there are many hits."""
     start, size = 0, 16
     while start < len(codes):
         some = codes[start : start + size]
-        found = index.within(some, radius)
+        found = index.within(some, radius, by=by)
         yield from zip((code.tobytes() for code in some), found, strict=True)
         start += len(some)
         size = max(1, min(SCAN, 4 * size, HITS // max(1, *map(len, found), 1)))

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..codes import check_bits
+from ..codes import DEFAULT_WEIGHT, Layout
 from ..errors import UserError
 from ..util.table import Table, load
 from .contract import Index
 
-COMMON = ("bits", "model", "read_only")  # what every engine is called with, besides its own options
+COMMON = ("layout", "model", "read_only")  # what every engine is called with, besides its own options
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Engine:
         help: what it is, in one line.
         address: what its addresses look like, for messages.
         open: opens an index, or "package.module:function". It is called as
-            ``open(address, bits=..., model=..., read_only=..., **options)`` and returns an :class:`Index`.
+            ``open(address, layout=..., model=..., read_only=..., **options)`` and returns an :class:`Index`.
         writing: options for a program that reads back what it has just written, as ``pts3h index`` does.
     """
 
@@ -82,6 +82,8 @@ def open_index(
     address: str | Path,
     bits: int | None = None,
     *,
+    look_bits: int = 0,
+    weight: int = DEFAULT_WEIGHT,
     model: str | None = None,
     read_only: bool = False,
     engine: str | Engine | None = None,
@@ -91,18 +93,21 @@ def open_index(
 
     Args:
         address: a folder, or ``milvus://host:port/collection``.
-        bits: length of the codes. Needed to create an index; an existing one knows its own.
+        bits: number of learned bits. Needed to create an index; an existing one knows its own.
+        look_bits: number of look bits behind them, if the codes have any.
+        weight: how much a learned bit counts beside a look bit.
         model: fingerprint of the model that makes the codes; an index of another model is refused.
         read_only: never write. The local engine can then also open a folder without permission to write.
         engine: the name of an engine, or an :class:`Engine` of your own; by default, the address decides.
         options: the engine's own options, such as ``token=`` and ``timeout=`` for Milvus.
     """
-    if bits is not None:
-        bits = check_bits(bits)
+    if bits is None and look_bits:
+        raise UserError("look_bits= needs bits=: the number of learned bits before them")
+    layout = None if bits is None else Layout(bits, look_bits, weight)
     row = engine_of(address, engine)
     opened_by = load(row.open)
     _check_options(row, opened_by, options)
-    index: Index = opened_by(os.fspath(address), bits=bits, model=model, read_only=read_only, **options)
+    index: Index = opened_by(os.fspath(address), layout=layout, model=model, read_only=read_only, **options)
     return index
 
 

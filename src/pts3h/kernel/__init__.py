@@ -1,4 +1,4 @@
-"""Exact Hamming distance at full speed: the k nearest, everything within a radius, histograms for metrics.
+"""Exact search by distance at full speed: the k nearest, everything within a radius, histograms for metrics.
 
 One small C extension does the work, with the widest instructions the processor has. If it is not compiled,
 or if ``PTS3H_NO_KERNEL`` is set, faiss or numpy gives the same answers.
@@ -10,9 +10,10 @@ from functools import cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..codes import Codes, as_words, check_codes
+from ..codes import By, Codes, Layout, as_words, check_codes
 from ..errors import UserError
 from . import fallback
+from .measure import WORD, Measure, measure
 from .types import Allowed, Columns, Found, GroupedRows, Parts, Queries, Relevance, Weights
 
 __all__ = [
@@ -46,44 +47,58 @@ def columns_of(codes: Codes) -> Columns:
     return np.ascontiguousarray(as_words(codes).T)
 
 
+def _cut(layout: Layout, by: By, words: Queries, columns: Columns) -> tuple[Measure, Queries, Columns]:
+    """How a distance is measured, and the words of queries and rows that it needs."""
+    needed, how = measure(layout, by)
+    return how, np.ascontiguousarray(words[:, needed]), columns[needed]
+
+
 def nearest(
-    bits: int,
+    layout: Layout,
     queries: Codes,
     columns: Columns,
     k: int,
     *,
+    by: By = "both",
     allowed: Allowed | None = None,
     weights: Weights | None = None,
 ) -> Found:
     """The k nearest rows of each query by (distance, row), or all rows if there are fewer.
 
     Args:
-        bits: length of the codes.
+        layout: what the bits of the codes are.
         queries: (q, bytes) packed codes.
         columns: (words, n), see :func:`columns_of`.
         k: how many to find.
+        by: which bits count.
         allowed: (n,) which rows count.
         weights: (n,) how many items each row stands for. Then all rows are returned up to the smallest
             distance at which their weights add up to k, so that the caller can break ties among the items.
     """
-    words = as_words(queries)
+    how, words, columns = _cut(layout, by, as_words(queries), columns)
     if compiled():
         from . import native
 
-        return native.nearest(bits, words, columns, k, allowed, weights)
-    return fallback.nearest(bits, words, columns, k, allowed, weights)
+        return native.nearest(how, words, columns, k, allowed, weights)
+    return fallback.nearest(how, words, columns, k, allowed, weights)
 
 
 def within(
-    bits: int, queries: Codes, columns: Columns, radius: int, *, allowed: Allowed | None = None
+    layout: Layout,
+    queries: Codes,
+    columns: Columns,
+    radius: int,
+    *,
+    by: By = "both",
+    allowed: Allowed | None = None,
 ) -> Found:
     """All rows within ``radius`` of each query, by (distance, row). See :func:`nearest`."""
-    words = as_words(queries)
+    how, words, columns = _cut(layout, by, as_words(queries), columns)
     if compiled():
         from . import native
 
-        return native.within(bits, words, columns, radius, allowed)
-    return fallback.within(bits, words, columns, radius, allowed)
+        return native.within(how, words, columns, radius, allowed)
+    return fallback.within(how, words, columns, radius, allowed)
 
 
 def group(columns: Columns, first: int, width: int) -> GroupedRows:
@@ -94,28 +109,40 @@ def group(columns: Columns, first: int, width: int) -> GroupedRows:
 
 
 def look_up(
-    bits: int, queries: Queries, columns: Columns, radius: int, parts: Parts, allowed: Allowed | None
+    layout: Layout,
+    queries: Codes,
+    columns: Columns,
+    radius: int,
+    parts: Parts,
+    *,
+    by: By = "both",
+    allowed: Allowed | None = None,
 ) -> Found:
     """What :func:`within` finds, by multi-index hashing. Needs the compiled kernel.
 
     Args:
-        bits: length of the codes.
-        queries: (q, words), see :func:`pts3h.codes.as_words`.
+        layout: what the bits of the codes are.
+        queries: (q, bytes) packed codes.
         columns: (words, n).
         radius: largest distance.
         parts: groups to search, each with how many of its bits may differ.
+        by: which bits count.
         allowed: (n,) which rows count, or None.
     """
     from . import native
 
-    return native.look_up(bits, queries, columns, radius, parts, allowed)
+    how, words, columns = _cut(layout, by, as_words(queries), columns)
+    left_out = WORD * measure(layout, by)[0].start
+    parts = [(part._replace(first=part.first - left_out), budget) for part, budget in parts]
+    return native.look_up(how, words, columns, radius, parts, allowed)
 
 
 def histograms(
     queries: ArrayLike,
     database: ArrayLike,
-    bits: int,
+    layout: Layout,
     *,
+    by: By = "both",
     relevant: ArrayLike | None = None,
     labels: tuple[ArrayLike, ArrayLike] | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -126,25 +153,27 @@ def histograms(
     Args:
         queries: (q, bytes) packed codes.
         database: (n, bytes) packed codes.
-        bits: length of the codes.
+        layout: what the bits of the codes are.
+        by: which of them count.
         relevant: (q, n) booleans.
         labels: of queries and database: whole numbers (q,) and (n,), where equal is relevant; or rows of 0/1
             (q, classes) and (n, classes), where a common class is relevant; or such rows as uint64 masks.
 
     Returns:
-        all items (q, bits + 1) and relevant items (q, bits + 1).
+        all items (q, distances) and relevant items (q, distances), from 0 to the largest distance.
     """
-    query_codes, codes = check_codes(queries, bits), check_codes(database, bits)
+    query_codes, codes = check_codes(queries, layout.bits), check_codes(database, layout.bits)
     if query_codes.ndim != 2 or codes.ndim != 2:
         raise UserError(f"codes must be (n, bytes), got shapes {query_codes.shape} and {codes.shape}")
     relevance, order = _relevance(len(query_codes), len(codes), relevant, labels)
-    words, columns = as_words(query_codes), columns_of(codes if order is None else codes[order])
+    columns = columns_of(codes if order is None else codes[order])
+    how, words, columns = _cut(layout, by, as_words(query_codes), columns)
     if compiled():
         from . import native
 
-        counts = native.histograms(bits, words, columns, relevance)
+        counts = native.histograms(how, words, columns, relevance)
     else:
-        counts = fallback.histograms(bits, words, columns, relevance)
+        counts = fallback.histograms(how, words, columns, relevance)
     return counts.sum(axis=1), counts[:, 1]
 
 

@@ -3,18 +3,19 @@ from typing import Any
 
 _Raw = tuple[bytes, bytes, bytes]
 _Array = Any  # anything with the buffer protocol
+_Measure = tuple[int, int, int, _Array]  # see measure.py
 
 def levels() -> list[str]: ...
 
-# level, bits, queries, columns, stride, begin, end, k, allowed, weights
-nearest: Callable[[str, int, _Array, _Array, int, int, int, int, _Array | None, _Array | None], _Raw]
+# level, measure, queries, columns, stride, begin, end, k, allowed, weights
+nearest: Callable[[str, _Measure, _Array, _Array, int, int, int, int, _Array | None, _Array | None], _Raw]
 
-# level, bits, queries, columns, stride, begin, end, radius, allowed
-within: Callable[[str, int, _Array, _Array, int, int, int, int, _Array | None], _Raw]
+# level, measure, queries, columns, stride, begin, end, radius, allowed
+within: Callable[[str, _Measure, _Array, _Array, int, int, int, int, _Array | None], _Raw]
 
 def histograms(
     level: str,
-    bits: int,
+    measure: _Measure,
     queries: _Array,
     columns: _Array,
     stride: int,
@@ -31,7 +32,7 @@ def group(
 ) -> None: ...
 def lookup(
     level: str,
-    bits: int,
+    measure: _Measure,
     queries: _Array,
     columns: _Array,
     n: int,

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .measure import Measure
 from .types import Allowed, Columns, Distances, Found, Queries, Relevance, Rows, Weights
 
 # The distances of a block of queries to all rows take at most this many bytes.
@@ -25,11 +26,16 @@ def has_faiss() -> bool:
     return importlib.util.find_spec("faiss") is not None
 
 
-def distances(queries: Queries, columns: Columns) -> Distances:
-    """(q, n) Hamming distances."""
+def distances(how: Measure, queries: Queries, columns: Columns) -> Distances:
+    """(q, n) distances."""
     total = np.zeros((len(queries), columns.shape[1]), np.uint16)
-    for word, column in enumerate(columns):
-        total += np.bitwise_count(queries[:, word, None] ^ column[None, :])
+    for word, (column, mask) in enumerate(zip(columns, how.masks, strict=True)):
+        differ = queries[:, word, None] ^ column[None, :]
+        if how.plain:
+            total += np.bitwise_count(differ)
+        else:
+            total += np.uint16(how.first) * np.bitwise_count(differ & mask)
+            total += np.uint16(how.second) * np.bitwise_count(differ & ~mask)
     return total
 
 
@@ -51,55 +57,56 @@ def _ordered(rows: NDArray[Any], near: Distances, k: int | None = None) -> tuple
 
 
 def nearest(
-    bits: int, queries: Queries, columns: Columns, k: int, allowed: Allowed | None, weights: Weights | None
+    how: Measure, queries: Queries, columns: Columns, k: int, allowed: Allowed | None, weights: Weights | None
 ) -> Found:
     """See :func:`pts3h.kernel.nearest`."""
     kept = np.arange(columns.shape[1]) if allowed is None else np.flatnonzero(allowed)
     if len(kept) == 0 or k == 0:
         return Found.nothing(len(queries))
     columns = columns if allowed is None else columns[:, kept]
-    if weights is None and has_faiss() and len(queries) * columns.size >= FAISS_FROM:
+    if weights is None and how.plain and has_faiss() and len(queries) * columns.size >= FAISS_FROM:
         local = _nearest_faiss(queries, columns, min(k, len(kept)))
         return _join([(kept[rows].astype(np.uint32), near) for rows, near in local])
     found = []
     for block in _blocks(queries, columns):
-        for near in distances(block, columns):
-            counts = np.bincount(near, None if weights is None else weights[kept], minlength=bits + 1)
-            last = min(int(np.searchsorted(np.cumsum(counts), k)), bits)
+        for near in distances(how, block, columns):
+            counts = np.bincount(near, None if weights is None else weights[kept], minlength=how.largest + 1)
+            last = min(int(np.searchsorted(np.cumsum(counts), k)), how.largest)
             rows = np.flatnonzero(near <= last)
             found.append(_ordered(kept[rows], near[rows], k if weights is None else None))
     return _join(found)
 
 
-def within(bits: int, queries: Queries, columns: Columns, radius: int, allowed: Allowed | None) -> Found:
+def within(how: Measure, queries: Queries, columns: Columns, radius: int, allowed: Allowed | None) -> Found:
     """See :func:`pts3h.kernel.within`."""
     kept = np.arange(columns.shape[1]) if allowed is None else np.flatnonzero(allowed)
     if len(kept) == 0:
         return Found.nothing(len(queries))
     columns = columns if allowed is None else columns[:, kept]
-    if has_faiss() and len(queries) * columns.size >= FAISS_FROM:
+    if how.plain and has_faiss() and len(queries) * columns.size >= FAISS_FROM:
         local = _within_faiss(_faiss_index(columns), queries, radius)
         return _join([(kept[rows].astype(np.uint32), near) for rows, near in local])
     found = []
     for block in _blocks(queries, columns):
-        for near in distances(block, columns):
+        for near in distances(how, block, columns):
             rows = np.flatnonzero(near <= radius)
             found.append(_ordered(kept[rows], near[rows]))
     return _join(found)
 
 
-def histograms(bits: int, queries: Queries, columns: Columns, relevance: Relevance) -> NDArray[np.int64]:
-    """(q, 2, bits + 1): how many irrelevant and relevant rows each query has at each distance."""
-    out = np.zeros((len(queries), 2, bits + 1), np.int64)
+def histograms(how: Measure, queries: Queries, columns: Columns, relevance: Relevance) -> NDArray[np.int64]:
+    """(q, 2, largest + 1): how many irrelevant and relevant rows each query has at each distance."""
+    bins = how.largest + 1
+    out = np.zeros((len(queries), 2, bins), np.int64)
     for query in range(len(queries)):
-        near = distances(queries[query : query + 1], columns)[0].astype(np.int64)
+        near = distances(how, queries[query : query + 1], columns)[0].astype(np.int64)
         mine: Any = relevance.of_queries[query]
         others: Any = relevance.of_rows
         if relevance.kind == 1:
-            near[mine[0] : mine[1]] += bits + 1
+            near[mine[0] : mine[1]] += bins
         else:
-            near += (bits + 1) * (mine != 0 if relevance.kind == 0 else (others & mine).any(axis=1))
-        out[query] = np.bincount(near, minlength=2 * (bits + 1)).reshape(2, bits + 1)
+            near += bins * (mine != 0 if relevance.kind == 0 else (others & mine).any(axis=1))
+        out[query] = np.bincount(near, minlength=2 * bins).reshape(2, bins)
     return out
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ..util.cores import usable_cores
 from . import _kernel
+from .measure import Measure
 from .types import Allowed, Columns, Found, GroupedRows, Parts, Queries, Relevance, Weights
 
 # Below this many words of work per thread, starting the thread costs more than it saves.
@@ -113,7 +114,7 @@ def _spread(
 
 
 def nearest(
-    bits: int,
+    how: Measure,
     queries: Queries,
     columns: Columns,
     k: int,
@@ -128,7 +129,7 @@ def nearest(
         return Found.nothing(len(queries))
 
     def scan(some: Queries, begin: int, end: int) -> Found:
-        raw = _kernel.nearest(using or level(), bits, some, columns, n, begin, end, k, allowed, weights)
+        raw = _kernel.nearest(using or level(), how, some, columns, n, begin, end, k, allowed, weights)
         return _found(raw)
 
     if weights is not None:  # the last distance depends on all rows, so only queries can be split
@@ -141,7 +142,7 @@ def nearest(
 
 
 def within(
-    bits: int,
+    how: Measure,
     queries: Queries,
     columns: Columns,
     radius: int,
@@ -152,23 +153,23 @@ def within(
     n = columns.shape[1]
 
     def scan(some: Queries, begin: int, end: int) -> Found:
-        return _found(_kernel.within(using or level(), bits, some, columns, n, begin, end, radius, allowed))
+        return _found(_kernel.within(using or level(), how, some, columns, n, begin, end, radius, allowed))
 
     return _spread(scan, queries, n, columns.shape[0], None) if len(queries) else Found.nothing(0)
 
 
 def histograms(
-    bits: int, queries: Queries, columns: Columns, relevance: Relevance, using: str | None = None
+    how: Measure, queries: Queries, columns: Columns, relevance: Relevance, using: str | None = None
 ) -> NDArray[np.int64]:
-    """(q, 2, bits + 1): how many irrelevant and relevant rows each query has at each distance."""
+    """(q, 2, largest + 1): how many irrelevant and relevant rows each query has at each distance."""
     n = columns.shape[1]
-    out = np.zeros((len(queries), 2, bits + 1), np.int64)
+    out = np.zeros((len(queries), 2, how.largest + 1), np.int64)
     width = relevance.of_queries.shape[1] if relevance.kind == 2 else 0
 
     def count(begin: int, end: int) -> Found:
         _kernel.histograms(
             using or level(),
-            bits,
+            how,
             queries[begin:end],
             columns,
             n,
@@ -207,7 +208,7 @@ def flips(width: int, most: int) -> NDArray[np.uint32]:
 
 
 def look_up(
-    bits: int, queries: Queries, columns: Columns, radius: int, parts: Parts, allowed: Allowed | None
+    how: Measure, queries: Queries, columns: Columns, radius: int, parts: Parts, allowed: Allowed | None
 ) -> Found:
     """See :func:`pts3h.kernel.look_up`."""
     n = columns.shape[1]
@@ -224,7 +225,7 @@ def look_up(
     def scan(begin: int, end: int) -> Found:
         some = queries[begin:end]
         most = n // SCANNED_PER_LOOKED_AT
-        return _found(_kernel.lookup(level(), bits, some, columns, n, radius, given, patterns, most, allowed))
+        return _found(_kernel.lookup(level(), how, some, columns, n, radius, given, patterns, most, allowed))
 
     probes = sum(entry[2] for entry in given)
     parts_of_work = min(len(queries), _parts(len(queries), probes, 16))

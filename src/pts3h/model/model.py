@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ..codes import Codes, pack
+from ..codes import Codes, Layout, pack
 from ..data.inputs import ImageInputs, Inputs, VectorInputs
 from ..data.items import Items, ItemsLike, read_items
 from ..errors import UserError
@@ -44,6 +44,11 @@ class Encoded:
     kept: NDArray[np.int64]
     bits: int
 
+    @property
+    def layout(self) -> Layout:
+        """What the bits of the codes are."""
+        return Layout(self.bits)
+
 
 @dataclass
 class Model:
@@ -73,6 +78,11 @@ class Model:
     def bits(self) -> int:
         """Code length."""
         return self.used.bits
+
+    @property
+    def layout(self) -> Layout:
+        """What the bits of its codes are."""
+        return Layout(self.bits)
 
     @cached_property
     def fingerprint(self) -> str:

@@ -19,12 +19,12 @@ class Engine:
         self.folder = folder
         self.numbers = count()
 
-    def create(self, bits, model=None):
-        return open_index(self.folder / f"index {next(self.numbers)}", bits, model=model)
+    def create(self, bits, **more):
+        return open_index(self.folder / f"index {next(self.numbers)}", bits, **more)
 
-    def reopen(self, index, bits=None, model=None):
+    def reopen(self, index, bits=None, **more):
         index.close()
-        return open_index(index.folder, bits, model=model)
+        return open_index(index.folder, bits, **more)
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ class TestLocalWithLookups(ContractSuite):
         scan = RadiusSearch.within
 
         def within(self, queries, radius, allowed):
-            cheap = self.columns.shape[1] and self._probes(radius) < 5000
+            cheap = self.columns.shape[1] and self._region and self._probes(radius) < 5000
             return (self.look_up if cheap else lambda *a: scan(self, *a))(queries, radius, allowed)
 
         monkeypatch.setattr(RadiusSearch, "within", within)

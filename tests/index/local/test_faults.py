@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pts3h.codes import Layout
 from pts3h.errors import UserError
 from pts3h.index import open_index
 from pts3h.index.local import cache, store
@@ -64,7 +65,7 @@ def test_a_damaged_cache_is_ignored_and_made_again(folder, damage):
     assert path.read_bytes() == broken
     with open_index(folder) as index:
         assert_whole(index)
-    assert cache.load(folder, 64) is not None
+    assert cache.load(folder, Layout(64)) is not None
     with open_index(folder) as index:
         assert_whole(index)
 

@@ -12,7 +12,7 @@ from pts3h.index.filters import And, Compare, Not, OneOf, Or, matches
 from pts3h.index.milvus import index as engine
 from pts3h.index.milvus.expressions import literal
 
-from ..contract_suite import METAS, WHERES, Oracle, as_pairs, assert_same, random_codes
+from ..oracle import METAS, WHERES, Oracle, as_pairs, assert_same, random_codes
 
 pytestmark = pytest.mark.milvus
 
@@ -104,6 +104,19 @@ def test_a_long_history_through_a_small_window(milvus, monkeypatch, kind, option
             assert index.count == len(oracle.items)
         assert_same(index, oracle, queries[:1], 20)
         assert {one for some, _ in index.scan() for one in some} == set(oracle.items)
+
+
+@pytest.mark.parametrize("by", ["meaning", "look", "both"])
+def test_two_parts_through_a_small_window(milvus, by):
+    """Few bits, so that many items tie at every distance, and more of them than a window holds."""
+    rng = np.random.default_rng(7)
+    codes = random_codes(rng, 120, 12, 0.2)
+    oracle = Oracle(7, 3)
+    oracle.add(range(120), codes)
+    with milvus.open(milvus.address(), bits=7, look_bits=5, weight=3, window=13) as index:
+        index.add(range(120), codes)
+        flush(index)
+        assert_same(index, oracle, codes[:2], index.layout.farthest(by), by=by)
 
 
 def test_ivf_with_few_probes_finds_a_part(milvus):
@@ -230,7 +243,7 @@ def test_filters_mean_what_they_mean_in_python(milvus):
         @settings(max_examples=100, deadline=None, derandomize=True, database=None)
         @given(filters)
         def check(where):
-            found = index._within(query, 0, where)[0].ids
+            found = index._within(query, 0, where, "both")[0].ids
             assert found == [row for row, meta in enumerate(metas) if matches(where, meta)]
 
         check()

@@ -12,16 +12,16 @@ class MilvusEngine:
         self.milvus = milvus
         self.addresses = {}
 
-    def create(self, bits, model=None):
+    def create(self, bits, **more):
         address = self.milvus.address()
-        index = self.milvus.open(address, bits=bits, model=model)
+        index = self.milvus.open(address, bits=bits, **more)
         self.addresses[index] = address
         return index
 
-    def reopen(self, index, bits=None, model=None):
+    def reopen(self, index, bits=None, **more):
         address = self.addresses[index]
         index.close()
-        index = self.milvus.open(address, bits=bits, model=model)
+        index = self.milvus.open(address, bits=bits, **more)
         self.addresses[index] = address
         return index
 

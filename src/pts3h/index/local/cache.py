@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from ...codes import as_words, code_bytes
+from ...codes import Layout, as_words, code_bytes
 from ...util.files import write_atomic
 from .ids import sorted_ids
 from .segment import Segment
@@ -25,7 +25,7 @@ def save(folder: Path, segment: Segment, state: State) -> None:
     """Write the segment and how far into the log it reaches."""
     ids, columns = segment.ids.encode(), segment.columns.tobytes()
     header = {
-        "bits": segment.bits,
+        "bits": segment.layout.bits,
         "kind": segment.kind,
         "count": len(segment),
         "ids": len(ids),
@@ -52,7 +52,7 @@ def state(folder: Path) -> State | None:
         return None
 
 
-def load(folder: Path, bits: int) -> tuple[Segment, State] | None:
+def load(folder: Path, layout: Layout) -> tuple[Segment, State] | None:
     """The segment and how far into the log it reaches, or None if there is no valid file."""
     try:
         with (folder / FILE).open("rb") as file:
@@ -63,12 +63,12 @@ def load(folder: Path, bits: int) -> tuple[Segment, State] | None:
         return None
     end = _START + bytes(raw[_START : _START + 10_000]).index(b"\n") + 1
     header = json.loads(bytes(raw[_START:end]))
-    if header["bits"] != bits:
+    if header["bits"] != layout.bits:
         return None
     ids = sorted_ids(bytes(raw[end : end + header["ids"]]), header["kind"])
-    words = as_words(np.empty((0, code_bytes(bits)), np.uint8)).shape[1]
+    words = as_words(np.empty((0, code_bytes(layout.bits)), np.uint8)).shape[1]
     columns = np.frombuffer(raw[end + header["ids"] :], "<u8").reshape(words, header["count"]).copy()
-    return Segment(bits, header["kind"], ids, columns), State(header["epoch"], header["last"])
+    return Segment(layout, header["kind"], ids, columns), State(header["epoch"], header["last"])
 
 
 def _digest(*parts: Any) -> bytes:

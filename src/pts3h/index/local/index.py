@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ...codes import Codes, code_bytes
+from ...codes import By, Codes, Layout, code_bytes
 from ...errors import UserError
 from ...kernel.types import Allowed
 from ..contract import Hits, Index, Item, Meta, check_kind, check_writable, kind_of
@@ -32,11 +32,11 @@ FILTERS_KEPT = 16
 class LocalIndex(Index):
     """An index in a folder. Use :func:`pts3h.open_index`."""
 
-    def __init__(self, folder: Path, bits: int | None, model: str | None, read_only: bool) -> None:
+    def __init__(self, folder: Path, layout: Layout | None, model: str | None, read_only: bool) -> None:
         self.folder = folder
-        self._store = Store(folder, bits, model, read_only)
+        self._store = Store(folder, layout, model, read_only)
         self._writer: Store | None = None  # a connection of its own, so that readers never wait for a write
-        self.bits, self.model = self._store.bits, self._store.model
+        self.layout, self.model = self._store.layout, self._store.model
         self._lock = threading.RLock()  # guards the attributes below
         self._snapshot: Snapshot | None = None
         self._version = -1  # of the store when the snapshot was made
@@ -94,7 +94,7 @@ class LocalIndex(Index):
         check_writable(self._store.read_only, self.folder)
         with self._lock:
             if self._writer is None:
-                self._writer = Store(self.folder, self.bits, self.model, read_only=False)
+                self._writer = Store(self.folder, self.layout, self.model, read_only=False)
             return self._writer
 
     def _tidy(self, writer: Store) -> None:
@@ -128,31 +128,31 @@ class LocalIndex(Index):
             state = store.state()
             snapshot = self._snapshot or self._from_cache()
             if snapshot is None or snapshot.state.epoch != state.epoch or snapshot.state.last > state.last:
-                snapshot = Snapshot(self.bits, State(state.epoch, 0), [])
+                snapshot = Snapshot(self.layout, State(state.epoch, 0), [])
             if snapshot.state != state:
                 snapshot = snapshot.after(store.since(snapshot.state.last), store.kind(), state)
             self._snapshot = snapshot
             return snapshot
 
     def _from_cache(self) -> Snapshot | None:
-        loaded = cache.load(self.folder, self.bits)
+        loaded = cache.load(self.folder, self.layout)
         if loaded is None:
             self._drop_cache()  # so that a valid one is saved on closing
             return None
-        return Snapshot(self.bits, loaded[1], [LivePart(loaded[0])])
+        return Snapshot(self.layout, loaded[1], [LivePart(loaded[0])])
 
     # reading
 
-    def _search(self, queries: Codes, k: int, where: Filter | None) -> list[Hits]:
+    def _search(self, queries: Codes, k: int, where: Filter | None, by: By) -> list[Hits]:
         snapshot, masks = self._view(where)
         both = zip(snapshot.parts, masks, strict=True)
-        found = [part.segment.nearest(queries, k, mask) for part, mask in both]
+        found = [part.segment.nearest(queries, k, mask, by) for part, mask in both]
         return snapshot.hits(found, len(queries), k)
 
-    def _within(self, queries: Codes, radius: int, where: Filter | None) -> list[Hits]:
+    def _within(self, queries: Codes, radius: int, where: Filter | None, by: By) -> list[Hits]:
         snapshot, masks = self._view(where)
         both = zip(snapshot.parts, masks, strict=True)
-        found = [part.segment.within(queries, radius, mask) for part, mask in both]
+        found = [part.segment.within(queries, radius, mask, by) for part, mask in both]
         return snapshot.hits(found, len(queries), None)
 
     def _view(self, where: Filter | None) -> tuple[Snapshot, list[Allowed | None]]:
@@ -246,8 +246,8 @@ class LocalIndex(Index):
             cache.save(self.folder, snapshot.as_one_segment(), snapshot.state)
 
 
-def open_local(address: str, *, bits: int | None, model: str | None, read_only: bool) -> LocalIndex:
+def open_local(address: str, *, layout: Layout | None, model: str | None, read_only: bool) -> LocalIndex:
     """Open the index in a folder, or create it. See :func:`pts3h.open_index`."""
     if "://" in address:
         raise UserError(f"cannot open {address!r}: the local engine takes the path of a folder")
-    return LocalIndex(Path(address).expanduser(), bits, model, read_only)
+    return LocalIndex(Path(address).expanduser(), layout, model, read_only)

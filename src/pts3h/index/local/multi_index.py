@@ -3,6 +3,10 @@
 Cut the code into m windows of bits. Two codes that differ in at most r bits differ in at most r // m bits of
 some window. So it is enough to look up the rows that agree with the query in some window after flipping up to
 that many of its bits. With r < m no bit is flipped, and r + 1 windows are enough.
+
+Codes of two parts are cut where the bits count most: a distance of r by "both" leaves at most r // weight
+bits of meaning that differ. The windows of meaning are the same by "meaning" and by "both", so these share
+their tables.
 """
 
 import math
@@ -11,7 +15,7 @@ import time
 from functools import cached_property
 
 from ... import kernel
-from ...codes import Codes, as_words
+from ...codes import By, Codes, Layout
 from ...kernel.types import Allowed, Columns, Found
 
 # Fewer rows than this are scanned more quickly than a lookup can start.
@@ -24,81 +28,114 @@ MOST_WINDOWS = 64  # the kernel's limit
 SAMPLE = 8
 
 
+class Tables:
+    """Rows grouped by windows of their bits, made when they are first asked for."""
+
+    def __init__(self, columns: Columns) -> None:
+        self.columns = columns
+        self._made: dict[tuple[int, int], kernel.GroupedRows] = {}
+        self._lock = threading.Lock()
+
+    def missing(self, windows: list[tuple[int, int]]) -> int:
+        """How many of these windows have no table yet."""
+        return sum(window not in self._made for window in windows)
+
+    def of(self, windows: list[tuple[int, int]]) -> list[kernel.GroupedRows]:
+        """The tables of windows, each given by its first bit and its width."""
+        with self._lock:
+            for window in windows:
+                if window not in self._made:
+                    self._made[window] = kernel.group(self.columns, *window)
+            return [self._made[window] for window in windows]
+
+
 class RadiusSearch:
     """All rows within a radius, by a scan or by lookups, whichever was measured to be faster here."""
 
-    def __init__(self, bits: int, columns: Columns) -> None:
-        self.bits = bits
-        self.columns = columns
-        self._parts: list[kernel.GroupedRows] = []
+    def __init__(self, layout: Layout, tables: Tables, by: By = "both") -> None:
+        self.layout, self.by = layout, by
+        self.tables, self.columns = tables, tables.columns
         self._lookups_win: dict[int, bool] = {}
         self._scan_seconds = 0.0
-        self._lock = threading.Lock()
+
+    @cached_property
+    def _region(self) -> range:
+        """The bits that windows are cut from; a byte that holds both parts is left out."""
+        if not self.layout.look:
+            return range(self.layout.bits)
+        if self.by == "look":
+            return range(-(-self.layout.meaning // 8) * 8, self.layout.bits)
+        return range(self.layout.meaning // 8 * 8)
 
     @cached_property
     def _width(self) -> int:
         """Bits per window: about as many values as rows, so that a lookup finds about one row."""
         n = self.columns.shape[1]
-        return min(int(math.log2(max(2, n))), 24, self.bits)
+        return min(int(math.log2(max(2, n))), 24, len(self._region))
 
     @cached_property
-    def _windows(self) -> int:
-        return min(MOST_WINDOWS, max(1, round(self.bits / self._width)))
+    def _windows(self) -> list[tuple[int, int]]:
+        """First bit and width of each window."""
+        count = min(MOST_WINDOWS, max(1, round(len(self._region) / self._width)))
+        spacing = len(self._region) // count
+        return [(first, min(self._width, spacing)) for first in self._region[: count * spacing : spacing]]
 
     def budgets(self, radius: int) -> list[int]:
         """How many bits may differ in each window, for the windows that must be searched."""
-        whole, rest = divmod(radius, self._windows)
-        return [whole] * (rest + 1) + [whole - 1] * ((self._windows - rest - 1) if whole else 0)
+        most = radius // (1 if self.by == "look" else self.layout.weights(self.by)[0])
+        whole, rest = divmod(most, len(self._windows))
+        return [whole] * (rest + 1) + [whole - 1] * ((len(self._windows) - rest - 1) if whole else 0)
 
     def _probes(self, radius: int) -> float:
-        width = min(self._width, self.bits // self._windows)
+        width = self._windows[0][1]
         return sum(math.comb(width, size) for budget in self.budgets(radius) for size in range(budget + 1))
+
+    def _can_look_up(self, radius: int) -> bool:
+        """Whether there is something to look up, and it could be quicker than a scan."""
+        n = int(self.columns.shape[1])
+        if not kernel.compiled() or n < SMALLEST or not self._region:
+            return False
+        return self._probes(radius) <= n * MOST_LOOKUPS
 
     def within(self, queries: Codes, radius: int, allowed: Allowed | None) -> Found:
         """All rows within ``radius`` of each query, by (distance, row)."""
-        n = self.columns.shape[1]
-        if not kernel.compiled() or n < SMALLEST or self._probes(radius) > n * MOST_LOOKUPS:
-            return kernel.within(self.bits, queries, self.columns, radius, allowed=allowed)
+        if not self._can_look_up(radius):
+            return self._scan(queries, radius, allowed)
         if radius not in self._lookups_win:
             return self._measure(queries, radius, allowed)
         if self._lookups_win[radius]:
             return self.look_up(queries, radius, allowed)
-        return kernel.within(self.bits, queries, self.columns, radius, allowed=allowed)
+        return self._scan(queries, radius, allowed)
+
+    def _scan(self, queries: Codes, radius: int, allowed: Allowed | None) -> Found:
+        return kernel.within(self.layout, queries, self.columns, radius, by=self.by, allowed=allowed)
 
     def _measure(self, queries: Codes, radius: int, allowed: Allowed | None) -> Found:
         """Scan for a few queries; once tables would have paid for themselves, time them against the scan."""
         sample = queries[:SAMPLE]
         start = time.perf_counter()
-        found = kernel.within(self.bits, sample, self.columns, radius, allowed=allowed)
+        found = self._scan(sample, radius, allowed)
         scan_seconds = time.perf_counter() - start
         self._scan_seconds += scan_seconds
-        missing = max(0, len(self.budgets(radius)) - len(self._parts))
+        windows = self._windows[: len(self.budgets(radius))]
+        missing = self.tables.missing(windows)
         rest = queries[SAMPLE:]
         expected = self._scan_seconds + scan_seconds * len(rest) / max(1, len(sample))
         if len(sample) and expected >= missing * self.columns.shape[1] * SECONDS_TO_GROUP:
-            self._tables(len(self.budgets(radius)))
-            self.look_up(sample, radius, allowed)  # to warm up, as the scan has
+            self.look_up(sample, radius, allowed)  # to make the tables and warm up, as the scan has
             start = time.perf_counter()
             self.look_up(sample, radius, allowed)
             self._lookups_win[radius] = time.perf_counter() - start < scan_seconds
             more = self.within(rest, radius, allowed)
         else:
-            more = kernel.within(self.bits, rest, self.columns, radius, allowed=allowed)
+            more = self._scan(rest, radius, allowed)
             self._scan_seconds = expected
         return found.then(more)
 
-    def _tables(self, count: int) -> None:
-        with self._lock:
-            spacing = self.bits // self._windows
-            while len(self._parts) < count:
-                first = len(self._parts) * spacing
-                self._parts.append(kernel.group(self.columns, first, min(self._width, spacing)))
-
     def look_up(self, queries: Codes, radius: int, allowed: Allowed | None) -> Found:
-        """All rows within the radius by lookups alone; tables that are missing are built first."""
+        """All rows within the radius by lookups alone; tables that are missing are made first."""
         budgets = self.budgets(radius)
-        self._tables(len(budgets))
+        parts = list(zip(self.tables.of(self._windows[: len(budgets)]), budgets, strict=True))
         if not len(queries):
             return Found.nothing(0)
-        parts = list(zip(self._parts, budgets, strict=False))
-        return kernel.look_up(self.bits, as_words(queries), self.columns, radius, parts, allowed)
+        return kernel.look_up(self.layout, queries, self.columns, radius, parts, by=self.by, allowed=allowed)

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import kernel
-from ...codes import Codes, code_bytes
+from ...codes import By, Codes, Layout, code_bytes
 from ...kernel.types import Allowed, Columns, Found, Rows, Weights
 from ..contract import IdKind
 from .ids import Ids, encode_ids, last_of_each, sorted_ids
-from .multi_index import RadiusSearch
+from .multi_index import RadiusSearch, Tables
 
 # With fewer rows than this, looking for equal codes costs more than it can save.
 SMALLEST_WITH_DUPLICATES = 10_000
@@ -87,13 +87,14 @@ def _count_distinct(columns: Columns) -> int:
 class Segment:
     """Items in id order, with what is needed to search them."""
 
-    def __init__(self, bits: int, kind: IdKind, ids: Ids, columns: Columns) -> None:
-        self.bits = bits
+    def __init__(self, layout: Layout, kind: IdKind, ids: Ids, columns: Columns) -> None:
+        self.layout = layout
         self.kind = kind
         self.ids = ids
         self.columns = columns
         self._lock = threading.Lock()
-        self._search: RadiusSearch | None = None
+        self._tables: Tables | None = None
+        self._searches: dict[By, RadiusSearch] = {}
         self._distinct: DistinctCodes | None = None
 
     def __len__(self) -> int:
@@ -102,31 +103,33 @@ class Segment:
     def codes(self, rows: NDArray[Any] | slice) -> Codes:
         """Packed codes (n, bytes) of these rows."""
         words = np.ascontiguousarray(self.columns[:, rows].T)
-        return np.ascontiguousarray(words.view(np.uint8)[:, : code_bytes(self.bits)])
+        return np.ascontiguousarray(words.view(np.uint8)[:, : code_bytes(self.layout.bits)])
 
-    def _ready(self) -> tuple[RadiusSearch, DistinctCodes | None]:
+    def _ready(self, by: By) -> tuple[RadiusSearch, DistinctCodes | None]:
         with self._lock:
-            if self._search is None:
+            if self._tables is None:
                 self._distinct = distinct_codes(self.columns)
-                columns = self.columns if self._distinct is None else self._distinct.columns
-                self._search = RadiusSearch(self.bits, columns)
-            return self._search, self._distinct
+                self._tables = Tables(self.columns if self._distinct is None else self._distinct.columns)
+            if by not in self._searches:
+                self._searches[by] = RadiusSearch(self.layout, self._tables, by)
+            return self._searches[by], self._distinct
 
-    def nearest(self, queries: Codes, k: int, allowed: Allowed | None) -> Found:
+    def nearest(self, queries: Codes, k: int, allowed: Allowed | None, by: By) -> Found:
         """The k nearest allowed rows of each query, by (distance, row)."""
-        search, distinct = self._ready()
+        search, distinct = self._ready(by)
         if distinct is not None:
             weights = distinct.weights(allowed)
-            found = kernel.nearest(self.bits, queries, search.columns, k, weights=weights)
+            found = kernel.nearest(self.layout, queries, search.columns, k, by=by, weights=weights)
             return distinct.expand(found, allowed, k)
         if (rows := _few(allowed)) is not None:
-            found = kernel.nearest(self.bits, queries, np.ascontiguousarray(self.columns[:, rows]), k)
+            few = np.ascontiguousarray(self.columns[:, rows])
+            found = kernel.nearest(self.layout, queries, few, k, by=by)
             return found._replace(rows=rows[found.rows])
-        return kernel.nearest(self.bits, queries, self.columns, k, allowed=allowed)
+        return kernel.nearest(self.layout, queries, self.columns, k, by=by, allowed=allowed)
 
-    def within(self, queries: Codes, radius: int, allowed: Allowed | None) -> Found:
+    def within(self, queries: Codes, radius: int, allowed: Allowed | None, by: By) -> Found:
         """All allowed rows within the radius of each query, by (distance, row)."""
-        search, distinct = self._ready()
+        search, distinct = self._ready(by)
         if distinct is None:
             return search.within(queries, radius, allowed)
         return distinct.expand(search.within(queries, radius, None), allowed, None)
@@ -140,7 +143,11 @@ def _few(allowed: Allowed | None) -> Rows | None:
 
 
 def build(
-    bits: int, kind: IdKind, ids: Sequence[Any] | NDArray[np.int64], codes: Codes, kept: NDArray[np.bool_]
+    layout: Layout,
+    kind: IdKind,
+    ids: Sequence[Any] | NDArray[np.int64],
+    codes: Codes,
+    kept: NDArray[np.bool_],
 ) -> Segment:
     """A segment from entries in the order of writing: the last entry of each id counts, if it is ``kept``."""
     positions = last_of_each(ids, kind)
@@ -149,4 +156,4 @@ def build(
         raw = encode_ids(ids[positions])
     else:
         raw = encode_ids([ids[position] for position in positions.tolist()])
-    return Segment(bits, kind, sorted_ids(raw, kind), kernel.columns_of(codes[positions]))
+    return Segment(layout, kind, sorted_ids(raw, kind), kernel.columns_of(codes[positions]))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...codes import Codes, code_bytes
+from ...codes import Codes, Layout, code_bytes
 from ...kernel.types import Allowed, Found
 from ..contract import Hits, IdKind
 from .segment import Segment, build
@@ -51,13 +51,13 @@ class Snapshot:
     """Most items in one large segment, the newest in a small one.
 
     Attributes:
-        bits: length of the codes.
+        layout: what the bits of the codes are.
         state: how far into the log this reaches.
         parts: the large one, then the small one; no id counts in both.
         allowed: rows that pass a filter, per part. The key is the filter as text, in which 1 and True differ.
     """
 
-    bits: int
+    layout: Layout
     state: State
     parts: list[LivePart]
     allowed: dict[str, list[Allowed]] = field(default_factory=dict)
@@ -70,7 +70,7 @@ class Snapshot:
     def entries(self) -> tuple[list[Any], Codes]:
         """All ids with their codes."""
         parts = [part.entries() for part in self.parts]
-        codes = [np.empty((0, code_bytes(self.bits)), np.uint8), *(codes for _, codes in parts)]
+        codes = [np.empty((0, code_bytes(self.layout.bits)), np.uint8), *(codes for _, codes in parts)]
         return [one for ids, _ in parts for one in ids], np.concatenate(codes)
 
     def as_one_segment(self) -> Segment:
@@ -83,7 +83,7 @@ class Snapshot:
     def after(self, records: Sequence[LogRecord], kind: IdKind | None, state: State) -> "Snapshot":
         """The snapshot after these records."""
         if not records or kind is None:
-            return Snapshot(self.bits, state, self.parts)
+            return Snapshot(self.layout, state, self.parts)
         touched = [one for record in records for one in (*record.gone, *record.ids)] if self.parts else []
         large, small = ([part.without(touched) for part in self.parts] + [None, None])[:2]
         coming = sum(len(record.ids) for record in records) + (small.count if small else 0)
@@ -94,15 +94,15 @@ class Snapshot:
             before.insert(0, LogRecord([], *large.entries()))
             large = None
         rest = LivePart(self._build(kind, [*before, *records]))
-        return Snapshot(self.bits, state, [part for part in (large, rest) if part and len(part.segment)])
+        return Snapshot(self.layout, state, [part for part in (large, rest) if part and len(part.segment)])
 
     def _build(self, kind: IdKind, records: Sequence[LogRecord]) -> Segment:
         """One segment of what remains after all records in order."""
         ids = [one for record in records for one in (*record.gone, *record.ids)]
         kept = np.concatenate([np.repeat([False, True], [len(r.gone), len(r.ids)]) for r in records])
-        codes = np.zeros((len(ids), code_bytes(self.bits)), np.uint8)
+        codes = np.zeros((len(ids), code_bytes(self.layout.bits)), np.uint8)
         codes[kept] = np.concatenate([record.codes for record in records])
-        return build(self.bits, kind, np.asarray(ids, np.int64) if kind == "int" else ids, codes, kept)
+        return build(self.layout, kind, np.asarray(ids, np.int64) if kind == "int" else ids, codes, kept)
 
     def hits(self, found: Sequence[Found], queries: int, k: int | None) -> list[Hits]:
         """What was found in all parts, as ids by (distance, id), the first k of each query."""

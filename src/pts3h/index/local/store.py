@@ -18,15 +18,16 @@ from typing import Any
 
 import numpy as np
 
-from ...codes import Codes, code_bytes
+from ...codes import Codes, Layout, code_bytes
 from ...errors import UserError
 from ...util.files import explain_os_errors
-from ..contract import IdKind, check_held_bits, check_kind, check_model, kind_of
+from ..contract import IdKind, check_held_layout, check_kind, check_model, kind_of
 from . import metadata
 from .ids import decode_ids, encode_ids
 
 FILE = "index.sqlite"
-FORMAT = 1
+FORMAT = 2
+PLAIN_FORMAT = 1  # what it was before codes could have two parts
 # The most items in one record: half a megabyte at 64 bits.
 RECORD = 32_768
 BUSY_SECONDS = 60.0
@@ -73,27 +74,27 @@ class State:
 class Store:
     """One connection to the SQLite file, shared by the threads of this process under a lock."""
 
-    def __init__(self, folder: Path, bits: int | None, model: str | None, read_only: bool) -> None:
+    def __init__(self, folder: Path, layout: Layout | None, model: str | None, read_only: bool) -> None:
         self.folder = folder
         self.path = folder / FILE
         self.read_only = read_only
         self.lock = threading.RLock()
         self._frozen = False  # True if nobody can be writing
         with self._explained():
-            self._connection = self._connect(bits, model)
+            self._connection = self._connect(layout, model)
             self.metadata = metadata.Metadata(self._connection)
             try:
-                self._check(bits, model)
+                self._check(layout, model)
             except BaseException:
                 self._connection.close()
                 raise
 
     # opening
 
-    def _connect(self, bits: int | None, model: str | None) -> sqlite3.Connection:
-        exists = self.path.exists()
-        if not exists and (bits is None or self.read_only):
-            raise UserError(f"there is no index at {self.folder}; check the path, or give bits= to create it")
+    def _connect(self, layout: Layout | None, model: str | None) -> sqlite3.Connection:
+        nothing = UserError(f"there is no index at {self.folder}; check the path, or give bits= to create it")
+        if not self.path.exists() and (layout is None or self.read_only):
+            raise nothing
         if self.read_only:
             return self._connect_read_only()
         with explain_os_errors(self.folder):
@@ -101,13 +102,15 @@ class Store:
         connection = self._open(self.path.absolute().as_uri())
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")  # an add that has returned survives even a power cut
-        if not exists or not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+        if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+            if layout is None:
+                connection.close()
+                raise nothing
             connection.execute("BEGIN IMMEDIATE")
             if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():  # nobody was quicker
                 for statement in (_SCHEMA + metadata.SCHEMA).split(";"):
                     connection.execute(statement)
-                info = {"format": FORMAT, "bits": bits, "model": model, "kind": None, "epoch": _new_epoch()}
-                connection.executemany("INSERT INTO info VALUES (?, ?)", info.items())
+                connection.executemany("INSERT INTO info VALUES (?, ?)", _first_info(layout, model).items())
             connection.execute("COMMIT")
         return connection
 
@@ -131,19 +134,19 @@ class Store:
             address, uri=True, isolation_level=None, check_same_thread=False, timeout=BUSY_SECONDS
         )
 
-    def _check(self, bits: int | None, model: str | None) -> None:
+    def _check(self, layout: Layout | None, model: str | None) -> None:
         try:
             info = dict(self._connection.execute("SELECT name, value FROM info"))
         except sqlite3.OperationalError as error:
             if "no such table" not in str(error):
                 raise
             raise UserError(f"{self.path} is a database of something else, not an index") from error
-        if info.get("format") != FORMAT:
+        if info.get("format") not in (PLAIN_FORMAT, FORMAT):
             held = info.get("format")
             raise UserError(f"{self.path} has format {held}, this version of pts3h reads format {FORMAT}")
-        check_held_bits(info["bits"], bits, self.folder)
+        self.layout = Layout(info["bits"], info.get("look", 0), info.get("weight", 1))
+        check_held_layout(self.layout, layout, self.folder)
         check_model(info["model"], model, self.folder)
-        self.bits: int = info["bits"]
         self.model: str | None = info["model"]
 
     @contextmanager
@@ -241,7 +244,7 @@ class Store:
     def _record(self, held: IdKind | None, checksum: int, gone: bytes, ids: bytes, codes: bytes) -> LogRecord:
         if held is None or checksum != _checksum(gone, ids, codes):
             raise self._damaged()
-        array = np.frombuffer(codes, np.uint8).reshape(-1, code_bytes(self.bits))
+        array = np.frombuffer(codes, np.uint8).reshape(-1, code_bytes(self.layout.bits))
         return LogRecord(decode_ids(gone, held), decode_ids(ids, held), array)
 
     def append(self, record: LogRecord) -> None:
@@ -281,6 +284,12 @@ class Store:
         if record.size:
             self._insert(1, record)
         return self.state()
+
+
+def _first_info(layout: Layout, model: str | None) -> dict[str, Any]:
+    """What a new index knows of itself; the kind of its ids comes with the first of them."""
+    bits = {"bits": layout.meaning, "look": layout.look, "weight": layout.weight}
+    return {"format": FORMAT, **bits, "model": model, "kind": None, "epoch": _new_epoch()}
 
 
 def _new_epoch() -> str:

@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from ...codes import Codes, code_bytes
+from ...codes import Codes, Layout
 from ...errors import UserError
 from ..contract import MAX_ID_BYTES, IdKind
 from .connection import Connection
+from .vectors import Scale, Vectors
 
 Consistency = Literal["strong", "session", "bounded", "eventually"]
 IndexType = Literal["BIN_FLAT", "BIN_IVF_FLAT"]
@@ -30,10 +31,29 @@ PLACEHOLDER = "__no_items_yet"
 class Held:
     """What the description of a collection says."""
 
-    bits: int
+    bits: int  # the learned ones
     model: str | None
     ids: IdKind | None
     pts3h: int = 1  # the version of this description, and the sign that the collection is ours
+    look: int = 0
+    weight: int = 1
+
+    @property
+    def layout(self) -> Layout:
+        """What the bits of the codes are."""
+        return Layout(self.bits, self.look, self.weight)
+
+    @classmethod
+    def of(cls, layout: Layout, model: str | None, ids: IdKind | None) -> "Held":
+        """A collection of codes of this layout."""
+        return cls(layout.meaning, model, ids, look=layout.look, weight=layout.weight)
+
+    def described(self) -> str:
+        """As JSON. Plain codes are described as they were before there were look bits."""
+        described = asdict(self)
+        if not self.look:
+            del described["look"], described["weight"]
+        return json.dumps(described)
 
 
 @dataclass(frozen=True)
@@ -108,19 +128,28 @@ class Collection:
         )
 
     def nearest(
-        self, queries: Codes, limit: int, condition: str, ring: tuple[int, int] | None = None
+        self,
+        queries: Codes,
+        scale: Scale,
+        limit: int,
+        condition: str,
+        ring: tuple[int, int] | None = None,
     ) -> list[list[Pair]]:
         """The nearest hits of each query, at most ``limit``, ties in any order.
 
         Args:
-            queries: (q, bytes) packed codes.
+            queries: (q, bytes) vectors; see :meth:`.vectors.Vectors.asked`.
+            scale: how their distances are read.
             limit: the most hits per query.
             condition: which items count; empty for all.
             ring: the smallest and the largest distance that count.
         """
         parameters: dict[str, Any] = {"nprobe": self._options.nprobe or self._nlist} if self._nlist else {}
         if ring is not None:  # Milvus includes the inner limit, not the outer one
-            parameters |= {"range_filter": ring[0], "radius": ring[1] + 1}
+            parameters |= {
+                "range_filter": scale.of_vectors(ring[0]),
+                "radius": scale.of_vectors(ring[1]) + 1,
+            }
         step = min(QUERIES_PER_REQUEST, max(1, HITS_PER_REQUEST // limit))
         found: list[list[Pair]] = []
         for start in range(0, len(queries), step):
@@ -134,7 +163,10 @@ class Collection:
                 consistency_level=self._options.consistency.capitalize(),
                 search_params={"metric_type": "HAMMING", "params": parameters},
             )
-            found += [list(zip(map(round, hits.distances), hits.ids, strict=True)) for hits in answers]
+            found += [
+                [(scale.of_codes(round(d)), one) for d, one in zip(hits.distances, hits.ids, strict=True)]
+                for hits in answers
+            ]
         return found
 
     def _described(self, name: str) -> Held | None:
@@ -150,13 +182,13 @@ class Collection:
         from pymilvus import DataType, MilvusClient
 
         schema = MilvusClient.create_schema(
-            auto_id=False, enable_dynamic_field=False, description=json.dumps(asdict(held))
+            auto_id=False, enable_dynamic_field=False, description=held.described()
         )
         if held.ids == "text":
             schema.add_field("id", DataType.VARCHAR, is_primary=True, max_length=MAX_ID_BYTES)
         else:
             schema.add_field("id", DataType.INT64, is_primary=True)
-        schema.add_field("code", DataType.BINARY_VECTOR, dim=8 * code_bytes(held.bits))
+        schema.add_field("code", DataType.BINARY_VECTOR, dim=Vectors(held.layout).dimension)
         schema.add_field("meta", DataType.JSON)
         try:
             self._call("create_collection", name, schema=schema)

@@ -6,12 +6,13 @@ a full window leaves a doubt, the range of ids is halved and searched again, unt
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
 
-from ...codes import Codes
+from ...codes import By, Codes, Layout
 from ...errors import UserError
 from ..contract import (
     Hits,
@@ -19,7 +20,7 @@ from ..contract import (
     Index,
     Item,
     Meta,
-    check_held_bits,
+    check_held_layout,
     check_kind,
     check_model,
     check_writable,
@@ -29,6 +30,7 @@ from ..filters import Filter
 from .collection import Collection, Consistency, Held, IndexType, Options, Pair
 from .connection import Address, Connection
 from .expressions import all_of, expression, has_id, literal
+from .vectors import Scale, Vectors
 
 WINDOW = 16_384  # the most hits per query that a server returns by default
 FIRST_WINDOW = 1024
@@ -40,7 +42,7 @@ MAX_META_BYTES = 65_536
 def open_milvus(
     address: str,
     *,
-    bits: int | None = None,
+    layout: Layout | None = None,
     model: str | None = None,
     read_only: bool = False,
     token: str | None = None,
@@ -58,7 +60,7 @@ def open_milvus(
 
     Args:
         address: ``milvus://host:port/collection``.
-        bits: as in :func:`pts3h.open_index`.
+        layout: what the bits of the codes are; see ``bits`` of :func:`pts3h.open_index`.
         model: as in :func:`pts3h.open_index`.
         read_only: never write.
         token: see :class:`.connection.Connection`, as for the next four.
@@ -91,15 +93,15 @@ def open_milvus(
         collection = Collection(connection, place.collection, address, options)
         held = collection.held()
         if held is None:
-            if read_only or bits is None:
+            if read_only or layout is None:
                 advice = "it was opened read-only" if read_only else "give bits= to create it"
                 raise UserError(f"there is no index at {address} yet; {advice}")
-            held = collection.make(Held(bits, model, None))
-        check_held_bits(held.bits, bits, address)
+            held = collection.make(Held.of(layout, model, None))
+        check_held_layout(held.layout, layout, address)
         check_model(held.model, model, address)
         if held.ids:
             collection.make_ready()
-        held = Held(held.bits, held.model or model, held.ids)
+        held = replace(held, model=held.model or model)
         return MilvusIndex(collection, held, address, read_only=read_only, window=window)
     except BaseException:
         connection.close()
@@ -112,7 +114,8 @@ class MilvusIndex(Index):
     def __init__(
         self, collection: Collection, held: Held, address: str, *, read_only: bool, window: int
     ) -> None:
-        self.bits, self.model = held.bits, held.model
+        self.layout, self.model = held.layout, held.model
+        self._vectors = Vectors(held.layout)
         self._kind: IdKind | None = held.ids
         self._collection, self._address = collection, address
         self._read_only, self._window = read_only, window
@@ -129,12 +132,13 @@ class MilvusIndex(Index):
                 f"{ids[sizes.index(max(sizes))]!r} has {max(sizes)}"
             )
         if self._kind is None:
-            self._settle(self._collection.make(Held(self.bits, self.model, kind_of(ids))))
+            self._settle(self._collection.make(Held.of(self.layout, self.model, kind_of(ids))))
             self._holds(ids)
-        rows = [size + _size(one) + codes.shape[1] for size, one in zip(sizes, ids, strict=True)]
+        vectors = self._vectors.stored(codes)
+        rows = [size + _size(one) + vectors.shape[1] for size, one in zip(sizes, ids, strict=True)]
         for start, stop in _batches(rows):
             some = range(start, stop)
-            batch = [{"id": ids[row], "code": codes[row].tobytes(), "meta": meta[row]} for row in some]
+            batch = [{"id": ids[row], "code": vectors[row].tobytes(), "meta": meta[row]} for row in some]
             try:
                 self._collection.upsert(batch)
             except UserError as error:
@@ -156,7 +160,7 @@ class MilvusIndex(Index):
         if self._holds(ids):
             for start, stop in _batches([_size(one) for one in ids]):
                 for row in self._collection.query(has_id(ids[start:stop]), ["id", "code", "meta"]):
-                    found[row["id"]] = Item(row["id"], _code(row), row["meta"])
+                    found[row["id"]] = Item(row["id"], self._code(row), row["meta"])
         return [found.get(one) for one in ids]
 
     def _count(self) -> int:
@@ -172,14 +176,15 @@ class MilvusIndex(Index):
                 continue
             for start in range(0, len(rows), batch):
                 some = rows[start : start + batch]
-                yield [row["id"] for row in some], np.stack([_code(row) for row in some])
+                yield [row["id"] for row in some], np.stack([self._code(row) for row in some])
 
-    def _search(self, queries: Codes, k: int, where: Filter | None) -> list[Hits]:
+    def _search(self, queries: Codes, k: int, where: Filter | None, by: By) -> list[Hits]:
         if not self._has_items():
             return [Hits([], []) for _ in queries]
         condition = "" if where is None else expression(where)
+        asked, scale = self._vectors.asked(queries, by), self._vectors.scale(by)
         limit = min(self._window, 2 * k + 64)  # more than k, so that it mostly covers ties at the k-th place
-        found = self._collection.nearest(queries, limit, condition)
+        found = self._collection.nearest(asked, scale, limit, condition)
         doubtful: dict[int, list[int]] = {}  # distance → the queries that may be missing hits there
         for row, pairs in enumerate(found):
             pairs.sort()
@@ -190,44 +195,53 @@ class MilvusIndex(Index):
             distance = min(doubtful)
             rows = doubtful.pop(distance)
             missing = [k - len(found[row]) for row in rows]
-            rings = self._rings(queries[rows], distance, distance, condition, missing)
+            rings = self._rings(asked[rows], scale, (distance, distance), condition, missing)
             for row, ring in zip(rows, rings, strict=True):
                 found[row] += ring
-                if len(found[row]) < k and distance < self.bits:
+                if len(found[row]) < k and distance < self.layout.farthest(by):
                     doubtful.setdefault(distance + 1, []).append(row)
         return [_hits(pairs, k) for pairs in found]
 
-    def _within(self, queries: Codes, radius: int, where: Filter | None) -> list[Hits]:
+    def _within(self, queries: Codes, radius: int, where: Filter | None, by: By) -> list[Hits]:
         if not self._has_items():
             return [Hits([], []) for _ in queries]
         condition = "" if where is None else expression(where)
-        return [_hits(pairs) for pairs in self._rings(queries, 0, radius, condition)]
+        asked, scale = self._vectors.asked(queries, by), self._vectors.scale(by)
+        return [_hits(pairs) for pairs in self._rings(asked, scale, (0, radius), condition)]
 
     def _rings(
-        self, queries: Codes, low: int, high: int, condition: str, most: Sequence[int] | None = None
+        self,
+        queries: Codes,
+        scale: Scale,
+        ring: tuple[int, int],
+        condition: str,
+        most: Sequence[int] | None = None,
     ) -> list[list[Pair]]:
-        """All items at distance ``low`` to ``high`` from each query; the first ``most`` by id are enough."""
+        """All items in a ring of distances around each query; the first ``most`` by id are enough."""
         limit = min(self._window, FIRST_WINDOW)  # with a small window, more queries fit into one request
-        rings = self._collection.nearest(queries, limit, condition, (low, high))
+        rings = self._collection.nearest(queries, scale, limit, condition, ring)
         for row, pairs in enumerate(rings):
             if len(pairs) == limit:
                 enough = None if most is None else most[row]
-                rings[row] = self._whole_ring(queries[row : row + 1], (low, high), condition, enough)
+                rings[row] = self._whole_ring(queries[row : row + 1], scale, ring, condition, enough)
         return rings
 
     def _whole_ring(
-        self, query: Codes, ring: tuple[int, int], condition: str, enough: int | None
+        self, query: Codes, scale: Scale, ring: tuple[int, int], condition: str, enough: int | None
     ) -> list[Pair]:
         found: list[Pair] = []
         ranges = [condition]
         while ranges and (enough is None or len(found) < enough):
             part = ranges.pop()
-            pairs = self._collection.nearest(query, self._window, part, ring)[0]
+            pairs = self._collection.nearest(query, scale, self._window, part, ring)[0]
             if len(pairs) < self._window:
                 found += pairs
             else:
                 ranges += _halves(part, [one for _, one in pairs])
         return found
+
+    def _code(self, row: dict[str, Any]) -> Codes:
+        return self._vectors.code(row["code"][0])
 
     # The collection
 
@@ -246,7 +260,7 @@ class MilvusIndex(Index):
         return has_items
 
     def _settle(self, held: Held) -> None:
-        check_held_bits(held.bits, self.bits, self._address)
+        check_held_layout(held.layout, self.layout, self._address)
         check_model(held.model, self.model, self._address)
         self._collection.make_ready()
         self._kind = held.ids
@@ -280,7 +294,3 @@ def _halves(condition: str, ids: list[Any]) -> list[str]:
 def _hits(pairs: list[Pair], k: int | None = None) -> Hits:
     ordered = sorted(pairs)[:k]
     return Hits([one for _, one in ordered], [distance for distance, _ in ordered])
-
-
-def _code(row: dict[str, Any]) -> Codes:
-    return np.frombuffer(row["code"][0], np.uint8)

@@ -29,12 +29,12 @@ void found_free(Found *f, size_t n)
 
 /* (counts, rows, distances) as bytes: int64 per query, then uint32 and uint16, each query by (distance, row). The
  * lists come in row order, and a counting sort keeps that order among ties. */
-PyObject *found_sorted(Found *f, size_t n, size_t bits, const uint32_t *limits, size_t most)
+PyObject *found_sorted(Found *f, size_t n, size_t largest, const uint32_t *limits, size_t most)
 {
     size_t total = 0;
     PyObject *rows = NULL, *distances = NULL;
     PyObject *counts = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(n * sizeof(int64_t)));
-    size_t *start = malloc((bits + 2) * sizeof *start);
+    size_t *start = malloc((largest + 2) * sizeof *start);
     if (!counts || !start)
         goto failed;
     int64_t *count = (int64_t *)PyBytes_AsString(counts);
@@ -58,10 +58,10 @@ PyObject *found_sorted(Found *f, size_t n, size_t bits, const uint32_t *limits, 
             row[0] = f[i].rows[0];
             dist[0] = f[i].distances[0];
         } else if (size) {
-            memset(start, 0, (bits + 2) * sizeof *start);
+            memset(start, 0, (largest + 2) * sizeof *start);
             for (size_t j = 0; j < f[i].size; j++)
                 start[f[i].distances[j] + 1]++;
-            for (size_t d = 0; d <= bits; d++)
+            for (size_t d = 0; d <= largest; d++)
                 start[d + 1] += start[d];
             for (size_t j = 0; j < f[i].size; j++) {
                 const size_t place = start[f[i].distances[j]]++;

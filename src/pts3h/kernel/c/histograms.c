@@ -3,8 +3,8 @@
 #include "kernel.h"
 
 const char histograms_doc[] = PyDoc_STR(
-"histograms(level, bits, queries, columns, stride, n, kind, relevance, masks, width, out)\n\n"
-"Counts per query of irrelevant and of relevant rows at each distance, into out (q, 2, bits + 1) int64.\n"
+"histograms(level, measure, queries, columns, stride, n, kind, relevance, masks, width, out)\n\n"
+"Counts per query of irrelevant and of relevant rows at each distance, into out (q, 2, largest + 1) int64.\n"
 "kind 0: relevance (q, n) of bytes; 1: relevance (q, 2) int64, first and last + 1 of the relevant rows; 2: relevance\n"
 "(q, width) and masks (n, width) of 64-bit words, a common bit is relevant.");
 
@@ -44,16 +44,19 @@ PyObject *kernel_histograms(PyObject *self, PyObject *args)
 {
     Py_buffer queries, columns, relevance, masks = {0}, out;
     const char *name;
-    Py_ssize_t bits, stride, n, width;
+    PyObject *measure;
+    Py_ssize_t stride, n, width;
     int kind;
-    if (!PyArg_ParseTuple(args, "sny*y*nniy*z*nw*", &name, &bits, &queries, &columns, &stride, &n, &kind, &relevance,
-                          &masks, &width, &out))
+    if (!PyArg_ParseTuple(args, "sO!y*y*nniy*z*nw*", &name, &PyTuple_Type, &measure, &queries, &columns, &stride, &n,
+                          &kind, &relevance, &masks, &width, &out))
         return NULL;
     const Level *level = find_level(name);
-    const size_t words = ((size_t)bits + 63) / 64, count = (size_t)queries.len / (8 * words), bins = (size_t)bits + 1;
-    const size_t block = block_rows(words), stripe = 2 * bins;
+    Measure m;
+    const int known = level && measure_of(&m, measure);
+    const size_t words = known ? m.words : 1, count = (size_t)queries.len / (8 * words);
+    const size_t bins = known ? m.largest + 1 : 1, block = block_rows(words), stripe = 2 * bins;
     uint32_t *tables = malloc(STRIPES * stripe * sizeof *tables);
-    if (level && tables) {
+    if (known && tables) {
         Py_BEGIN_ALLOW_THREADS
         uint16_t bin[BLOCK_WORDS];
         for (size_t i = 0; i < count; i++) {
@@ -71,7 +74,7 @@ PyObject *kernel_histograms(PyObject *self, PyObject *args)
                     if ((int64_t)from < range[0] && (int64_t)to > range[0])
                         to = (size_t)range[0];
                 }
-                level->distances(query, columns.buf, (size_t)stride, words, from, to, bin);
+                level->distances(query, columns.buf, (size_t)stride, &m, from, to, bin);
                 if (kind == 0)
                     mark_relevant(bin, to - from, bins, (const uint8_t *)relevance.buf + i * (size_t)n + from, NULL,
                                   NULL, 0);
@@ -88,7 +91,7 @@ PyObject *kernel_histograms(PyObject *self, PyObject *args)
             }
         }
         Py_END_ALLOW_THREADS
-    } else if (level)
+    } else if (known)
         PyErr_NoMemory();
     free(tables);
     PyBuffer_Release(&queries);

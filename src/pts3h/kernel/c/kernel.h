@@ -16,7 +16,9 @@
 #if defined(__GNUC__) || defined(__clang__)
 #define lowest_bit(x) __builtin_ctz(x)
 #define prefetch(address) __builtin_prefetch(address)
+#define ALWAYS_INLINE inline __attribute__((always_inline))
 #else
+#define ALWAYS_INLINE inline
 static inline int lowest_bit(uint32_t x)
 {
     int n = 0;
@@ -38,20 +40,46 @@ static inline uint32_t popcount64(uint64_t x)
 }
 #endif
 
-static inline uint32_t distance(const uint64_t *query, const uint64_t *code, size_t stride, size_t words)
+#define MOST_WORDS 64 /* of a code */
+
+/* How bits count: one each; or every byte of a word has its own weight, below 16; or even bits of a byte differ. */
+typedef enum { PLAIN, BY_BYTE, BY_BIT } Weighing;
+
+/* What a distance counts. A code has two parts: a bit of the first counts `first`, a bit of the second `second`. */
+typedef struct {
+    size_t words, largest; /* of a code; distance that there can be */
+    uint32_t first, second;
+    Weighing weighing;
+    uint64_t mask[MOST_WORDS];         /* the bits of the first part */
+    uint64_t byte_weights[MOST_WORDS]; /* what a bit counts in each byte, if it is by byte */
+    uint8_t plain_word[MOST_WORDS];    /* whether every bit of the word counts one */
+} Measure;
+
+int measure_of(Measure *m, PyObject *given); /* from (largest, first, second, masks); 0 with an exception */
+
+static inline uint32_t weigh_word(uint64_t differ, const Measure *m, size_t w)
+{
+    return m->first * popcount64(differ & m->mask[w]) + m->second * popcount64(differ & ~m->mask[w]);
+}
+
+static inline uint32_t distance(const uint64_t *query, const uint64_t *code, size_t stride, const Measure *m)
 {
     uint32_t d = 0;
-    for (size_t w = 0; w < words; w++)
-        d += popcount64(query[w] ^ code[w * stride]);
+    if (m->weighing == PLAIN)
+        for (size_t w = 0; w < m->words; w++)
+            d += popcount64(query[w] ^ code[w * stride]);
+    else
+        for (size_t w = 0; w < m->words; w++)
+            d += weigh_word(query[w] ^ code[w * stride], m, w);
     return d;
 }
 
 /* One instruction set: its name, the two functions of scan.h, and whether this processor can run them. */
 typedef struct {
     const char *name;
-    size_t (*select)(const uint64_t *, const uint64_t *, size_t, size_t, size_t, size_t, uint32_t, uint16_t *,
-                     uint16_t *);
-    void (*distances)(const uint64_t *, const uint64_t *, size_t, size_t, size_t, size_t, uint16_t *);
+    size_t (*select)(const uint64_t *, const uint64_t *, size_t, const Measure *, size_t, size_t, uint32_t,
+                     uint16_t *, uint16_t *);
+    void (*distances)(const uint64_t *, const uint64_t *, size_t, const Measure *, size_t, size_t, uint16_t *);
     int usable;
 } Level;
 
@@ -69,7 +97,7 @@ typedef struct {
 
 int found_reserve(Found *f, size_t capacity); /* 0 if memory ran out; so does found_push */
 void found_free(Found *f, size_t n);
-PyObject *found_sorted(Found *f, size_t n, size_t bits, const uint32_t *limits, size_t most);
+PyObject *found_sorted(Found *f, size_t n, size_t largest, const uint32_t *limits, size_t most);
 
 static inline int found_push(Found *f, uint32_t row, uint16_t d)
 {
@@ -103,7 +131,7 @@ static inline size_t block_rows(size_t words)
 
 /* Push what is within the radius among rows begin..end. 0 if memory ran out. */
 int scan_within(Found *found, const Level *level, const uint64_t *query, const uint64_t *columns, size_t stride,
-                size_t words, size_t begin, size_t end, uint32_t radius, const uint8_t *allowed);
+                const Measure *m, size_t begin, size_t end, uint32_t radius, const uint8_t *allowed);
 
 PyObject *kernel_nearest(PyObject *self, PyObject *args);
 PyObject *kernel_within(PyObject *self, PyObject *args);

@@ -59,13 +59,13 @@ PyObject *kernel_group(PyObject *self, PyObject *args)
 #define AHEAD 16 /* queries whose memory is fetched while earlier ones are worked on */
 
 /* Look into one group and keep what is near, unless an earlier part has found it already. */
-static int probe(Found *found, const uint64_t *query, const uint64_t *columns, size_t stride, size_t words,
+static int probe(Found *found, const uint64_t *query, const uint64_t *columns, size_t stride, const Measure *m,
                  const Part *parts, size_t part, uint32_t value, uint32_t radius, const uint8_t *allowed)
 {
     const uint32_t stop = parts[part].starts[value + 1];
     for (uint32_t i = parts[part].starts[value]; i < stop; i++) {
         const uint32_t row = parts[part].rows[i];
-        const uint32_t d = distance(query, columns + row, stride, words);
+        const uint32_t d = distance(query, columns + row, stride, m);
         if (d > radius || (allowed && !allowed[row]))
             continue;
         int seen = 0;
@@ -81,7 +81,7 @@ static int probe(Found *found, const uint64_t *query, const uint64_t *columns, s
 }
 
 const char lookup_doc[] = PyDoc_STR(
-"lookup(level, bits, queries, columns, n, radius, parts, flips, most, allowed) -> (counts, rows, distances)\n\n"
+"lookup(level, measure, queries, columns, n, radius, parts, flips, most, allowed) -> (counts, rows, distances)\n\n"
 "All rows within radius by multi-index hashing. parts: (first, width, probes, budget, starts, rows) each; flips:\n"
 "uint32 patterns by number of set bits, of which a part with `probes` tries so many. A query that would have to look\n"
 "at more than `most` rows scans all of them instead.");
@@ -117,21 +117,25 @@ PyObject *kernel_lookup(PyObject *self, PyObject *args)
     Py_buffer flips, buffers[2 * MAX_PARTS];
     PyObject *list, *result = NULL;
     const char *name;
-    Py_ssize_t bits, stride, radius, most;
-    if (!PyArg_ParseTuple(args, "sny*y*nnO!y*nz*", &name, &bits, &in.queries, &in.columns, &stride, &radius,
-                          &PyTuple_Type, &list, &flips, &most, &in.allowed))
+    PyObject *measure;
+    Py_ssize_t stride, radius, most;
+    if (!PyArg_ParseTuple(args, "sO!y*y*nnO!y*nz*", &name, &PyTuple_Type, &measure, &in.queries, &in.columns, &stride,
+                          &radius, &PyTuple_Type, &list, &flips, &most, &in.allowed))
         return NULL;
     const Level *level = find_level(name);
     Part parts[MAX_PARTS];
     size_t probes[MAX_PARTS], held = 0;
     const size_t count = (size_t)PyTuple_Size(list);
-    const size_t words = ((size_t)bits + 63) / 64, n = (size_t)in.queries.len / (8 * words);
     const uint8_t *allowed = in.allowed.obj ? in.allowed.buf : NULL;
     Found *found = NULL;
     uint32_t *limits = NULL;
+    Measure m;
+    size_t words = 0, n = 0;
     int ok = 0;
-    if (!level)
+    if (!level || !measure_of(&m, measure))
         goto done;
+    words = m.words;
+    n = (size_t)in.queries.len / (8 * words);
     if (count > MAX_PARTS) {
         PyErr_SetString(PyExc_ValueError, "too many parts");
         goto done;
@@ -182,20 +186,20 @@ PyObject *kernel_lookup(PyObject *self, PyObject *args)
                 candidates += parts[p].starts[(value ^ flip[t]) + 1] - parts[p].starts[value ^ flip[t]];
         }
         if (candidates > (size_t)most) { /* many codes share these windows */
-            ok = scan_within(&found[i], level, query, columns, (size_t)stride, words, 0, (size_t)stride,
+            ok = scan_within(&found[i], level, query, columns, (size_t)stride, &m, 0, (size_t)stride,
                              (uint32_t)radius, allowed);
             continue;
         }
         for (size_t p = 0; ok && p < count; p++) {
             const uint32_t value = window(query, 1, parts[p].first, parts[p].width);
             for (size_t t = 0; ok && t < probes[p]; t++)
-                ok = probe(&found[i], query, columns, (size_t)stride, words, parts, p, value ^ flip[t],
+                ok = probe(&found[i], query, columns, (size_t)stride, &m, parts, p, value ^ flip[t],
                            (uint32_t)radius, allowed);
         }
         ok = ok && found_in_row_order(&found[i]);
     }
     Py_END_ALLOW_THREADS
-    result = ok ? found_sorted(found, n, (size_t)bits, limits, SIZE_MAX) : PyErr_NoMemory();
+    result = ok ? found_sorted(found, n, m.largest, limits, SIZE_MAX) : PyErr_NoMemory();
 done:
     found_free(found, n);
     free(limits);

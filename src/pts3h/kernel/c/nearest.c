@@ -53,14 +53,14 @@ static int nearest_push(Nearest *s, uint32_t row, uint16_t d, uint64_t k, const 
 }
 
 static int nearest_scan(Nearest *s, const Level *level, const uint64_t *query, const uint64_t *columns, size_t stride,
-                        size_t words, size_t begin, size_t end, uint64_t k, const uint8_t *allowed,
+                        const Measure *m, size_t begin, size_t end, uint64_t k, const uint8_t *allowed,
                         const uint32_t *weights, uint16_t *offsets, uint16_t *distances)
 {
     while (begin < end && s->limit) {
         size_t stop = s->settled ? end : begin + CHUNK;
         if (stop > end)
             stop = end;
-        const size_t hits = level->select(query, columns, stride, words, begin, stop, s->limit, offsets, distances);
+        const size_t hits = level->select(query, columns, stride, m, begin, stop, s->limit, offsets, distances);
         s->settled = hits < CHUNK / 8;
         for (size_t i = 0; i < hits; i++) {
             const size_t row = begin + offsets[i];
@@ -74,7 +74,7 @@ static int nearest_scan(Nearest *s, const Level *level, const uint64_t *query, c
 }
 
 const char nearest_doc[] = PyDoc_STR(
-"nearest(level, bits, queries, columns, stride, begin, end, k, allowed, weights) -> (counts, rows, distances)\n\n"
+"nearest(level, measure, queries, columns, stride, begin, end, k, allowed, weights) -> (counts, rows, distances)\n\n"
 "The k rows nearest to each query, by (distance, row). With weights, every row up to the smallest distance at\n"
 "which the weights sum up to k.");
 
@@ -82,27 +82,29 @@ PyObject *kernel_nearest(PyObject *self, PyObject *args)
 {
     Inputs in = {0};
     const char *name;
-    Py_ssize_t bits, stride, begin, end;
+    PyObject *measure;
+    Py_ssize_t stride, begin, end;
     unsigned long long k;
-    if (!PyArg_ParseTuple(args, "sny*y*nnnKz*z*", &name, &bits, &in.queries, &in.columns, &stride, &begin, &end, &k,
-                          &in.allowed, &in.weights))
+    if (!PyArg_ParseTuple(args, "sO!y*y*nnnKz*z*", &name, &PyTuple_Type, &measure, &in.queries, &in.columns, &stride,
+                          &begin, &end, &k, &in.allowed, &in.weights))
         return NULL;
     const Level *level = find_level(name);
-    const size_t words = ((size_t)bits + 63) / 64, n = (size_t)in.queries.len / (8 * words);
     const uint32_t *weights = in.weights.obj ? in.weights.buf : NULL;
     PyObject *result = NULL;
     Nearest *states = NULL;
+    Measure m;
     int ok = 0;
-    if (!level)
+    if (!level || !measure_of(&m, measure))
         goto done;
+    const size_t words = m.words, n = (size_t)in.queries.len / (8 * words);
     Py_BEGIN_ALLOW_THREADS
     uint64_t capacity = 2 * k + 256, rows = (uint64_t)(end - begin);
     if (capacity > rows + 1)
         capacity = rows + 1;
     ok = (states = calloc(n + 1, sizeof *states)) != NULL;
     for (size_t i = 0; ok && i < n; i++) {
-        states[i].limit = (uint32_t)bits + 1;
-        states[i].counts = calloc((size_t)bits + 2, sizeof(uint32_t));
+        states[i].limit = (uint32_t)m.largest + 1;
+        states[i].counts = calloc(m.largest + 2, sizeof(uint32_t));
         ok = states[i].counts && found_reserve(&states[i].found, (size_t)capacity);
     }
     uint16_t offsets[BLOCK_WORDS], distances[BLOCK_WORDS];
@@ -111,7 +113,7 @@ PyObject *kernel_nearest(PyObject *self, PyObject *args)
         const size_t to = from + block < (size_t)end ? from + block : (size_t)end;
         for (size_t i = 0; ok && i < n; i++)
             ok = nearest_scan(&states[i], level, (const uint64_t *)in.queries.buf + i * words, in.columns.buf,
-                              (size_t)stride, words, from, to, k, in.allowed.obj ? in.allowed.buf : NULL, weights,
+                              (size_t)stride, &m, from, to, k, in.allowed.obj ? in.allowed.buf : NULL, weights,
                               offsets, distances);
     }
     Py_END_ALLOW_THREADS
@@ -123,7 +125,7 @@ PyObject *kernel_nearest(PyObject *self, PyObject *args)
                 found[i] = states[i].found;
                 limits[i] = states[i].limit + (weights == NULL); /* the ties at the limit count here */
             }
-            result = found_sorted(found, n, (size_t)bits, limits, weights ? SIZE_MAX : (size_t)k);
+            result = found_sorted(found, n, m.largest, limits, weights ? SIZE_MAX : (size_t)k);
         } else
             PyErr_NoMemory();
         free(found);
