@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from sklearn.decomposition import PCA
 
-from pts3h.systems.shallow.itq import best_rotation, learn_itq
-from pts3h.systems.shallow.linear import STRIP, mean_and_covariance, principal_directions
 from pts3h.systems.shallow.lsh import learn_lsh
 from pts3h.systems.shallow.sh import learn_sh, slowest_modes
+from pts3h.unsupervised.itq import best_rotation, learn_itq
+from pts3h.unsupervised.linear import STRIP, mean_and_covariance, principal_directions
 
 
 def features(count=400, size=16, seed=0):

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.random import Generator
 
 from .. import kernel
-from ..codes import hamming
+from ..codes import Layout, hamming
 from ..data.known_pairs import KnownPairs
 from .coded import Coded
 
@@ -47,7 +47,7 @@ def chance_queries(coded: Coded, known: KnownPairs | None, count: int, rng: Gene
     """Queries drawn by chance, in the order of the collection, searched among all codes."""
     rows = np.sort(rng.choice(coded.chance, min(count, len(coded.chance)), replace=False))
     # one more than are shown: the query finds itself
-    found = kernel.nearest(coded.bits, coded.codes[rows], kernel.columns_of(coded.codes), HITS + 1)
+    found = kernel.nearest(Layout(coded.bits), coded.codes[rows], kernel.columns_of(coded.codes), HITS + 1)
     queries = []
     for row, (others, distances) in zip(rows, found.split(), strict=True):
         is_other = others != row

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...unsupervised.linear import Floats, LinearCoder, mean_and_covariance, principal_directions
 from .known import Known
 from .ksh_kernel import signs
-from .linear import Floats, LinearCoder, mean_and_covariance, principal_directions
 from .signed_pairs import Residual, Signed
 
 COMPONENTS = 128

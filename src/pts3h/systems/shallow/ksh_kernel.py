@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ...unsupervised.linear import Floats, Matrix, strips
 from .known import Known
-from .linear import Floats, Matrix, strips
 from .signed_pairs import Residual, Signed
 
 ANCHORS = 300

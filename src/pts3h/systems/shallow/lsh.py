@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from ...unsupervised.linear import Floats, LinearCoder, mean_and_covariance
 from .known import Known
-from .linear import Floats, LinearCoder, mean_and_covariance
 
 
 def learn_lsh(features: Floats, bits: int, seed: int) -> LinearCoder:

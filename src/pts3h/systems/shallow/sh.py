@@ -5,8 +5,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ...unsupervised.linear import (
+    Floats,
+    LinearCoder,
+    Matrix,
+    mean_and_covariance,
+    principal_directions,
+    strips,
+)
 from .known import Known
-from .linear import Floats, LinearCoder, Matrix, mean_and_covariance, principal_directions, strips
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ later bit may come back to directions in which pairs are still wrong (docs/compa
 
 import numpy as np
 
+from ...unsupervised.linear import Floats, LinearCoder, Matrix, mean_and_covariance
 from .known import Known
-from .linear import Floats, LinearCoder, Matrix, mean_and_covariance
 from .signed_pairs import Signed
 
 ETA = 1.0  # weight of the pairs against the variance

@@ -1,4 +1,4 @@
-"""Codes by linear projection, and the statistics that several shallow systems start from."""
+"""Codes by linear projection, and the statistics that several systems start from."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import UserError
+from ..errors import UserError
 
 Floats = NDArray[np.floating]
 Matrix = NDArray[np.float64]
@@ -51,12 +51,10 @@ def mean_and_covariance(features: Floats) -> tuple[Matrix, Matrix]:
 
 def principal_directions(covariance: Matrix, count: int) -> Matrix:
     """(d, count) eigenvectors of the largest eigenvalues, largest first."""
-    from scipy.linalg import eigh
-
     size = len(covariance)
     if count > size:
         raise UserError(
             f"{count} bits need as many directions, the features have only {size}: choose fewer bits"
         )
-    _, vectors = eigh(covariance, subset_by_index=(size - count, size - 1))
-    return np.ascontiguousarray(vectors[:, ::-1])
+    _, vectors = np.linalg.eigh(covariance)
+    return np.ascontiguousarray(vectors[:, ::-1][:, :count])
