@@ -52,6 +52,7 @@ class Hasher:
         consistency: bool | None = None,
         alpha: float | None = None,
         similar_share: float | None = None,
+        neighbours: float | None = None,
         pseudo: Reading = "auto",
         divide: bool | None = None,
         labelled_per_batch: int | None = None,
@@ -103,7 +104,12 @@ class Hasher:
                 tens of thousands of steps; by default the window is a fiftieth of the run, and
                 alpha at most 0.995.
             similar_share: rho, the share of unknown pairs taken for alike. By default the share
-                among the known pairs.
+                among labelled items; from a list of pairs it is estimated, since people mark
+                about as many alike as not.
+            neighbours: How much of the similarities of unknown pairs comes from the graph of
+                nearest neighbours, along which known pairs are spread; the teacher supplies the
+                rest, and all of it if 0, as in the paper. By default 1 for pairs and where
+                nothing is known, 0 for labels.
             pseudo: How the pairwise loss reads normalised outputs: "code" scales them to code
                 space, "literal" not.
             divide: Whether DSH is divided by bits and KSH by bits², so that omega fits every code

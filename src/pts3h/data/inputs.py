@@ -98,6 +98,15 @@ class VectorInputs(Inputs):
         """The unperturbed vectors."""
         return self._take(positions, np.zeros(len(positions), np.int64))
 
+    def typical(self, positions: Positions) -> NDArray[np.float32]:
+        """The mean of each item's copies: what they share says more of the item than any one of them."""
+        return np.concatenate(
+            [
+                np.asarray(self.array[part], np.float32).mean(axis=1)
+                for part in np.array_split(positions, len(positions) // SAMPLE + 1)
+            ]
+        )
+
     def _take(self, positions: Positions, copies: NDArray[np.int64]) -> Tensor:
         return torch.from_numpy(self.array[positions, copies]).float()
 

@@ -15,6 +15,8 @@ from .items import Labels
 
 Mask = NDArray[np.bool_]
 
+SAMPLE = 1000  # labelled items that stand for all
+
 
 class KnownPairs(ABC):
     """Knowledge of pairs among n items.
@@ -42,6 +44,10 @@ class KnownPairs(ABC):
     @abstractmethod
     def block(self, positions: Positions) -> tuple[Mask, Mask]:
         """What is known among ``positions``: (known, similar), both (m, m), symmetric, the diagonal false."""
+
+    @abstractmethod
+    def sample_pairs(self, count: int, rng: Generator) -> tuple[Positions, Mask]:
+        """At most ``count`` known pairs (m, 2) by chance, and which of them are alike."""
 
     @abstractmethod
     def hide(self, positions: Positions) -> Self:
@@ -95,6 +101,17 @@ class LabelPairs(KnownPairs):
         """The labelled items themselves."""
         return self.labelled[units]
 
+    def sample_pairs(self, count: int, rng: Generator) -> tuple[Positions, Mask]:
+        """As many alike as not, by chance, among at most a thousand labelled items."""
+        chosen = rng.permutation(self.labelled)[:SAMPLE]
+        known, similar = (np.triu(mask) for mask in self.block(chosen))
+        pairs = []
+        for kind in (similar, known & ~similar):
+            found = np.argwhere(kind)
+            pairs.append(found[rng.permutation(len(found))[: count // 2]])
+        alike = np.arange(len(pairs[0]) + len(pairs[1])) < len(pairs[0])
+        return chosen[np.concatenate(pairs)], alike
+
     def hide(self, positions: Positions) -> "LabelPairs":
         """The same labels, unknown at ``positions``."""
         labels = self.labels.copy()
@@ -126,7 +143,7 @@ class LabelPairs(KnownPairs):
 
 
 class PairList(KnownPairs):
-    """Pairs named one by one.
+    """Pairs named one by one; an empty list where nothing is known.
 
     Args:
         count: number of items n.
@@ -143,10 +160,8 @@ class PairList(KnownPairs):
             whole = pairs.dtype.kind in "iub" or bool((pairs.astype(float) % 1 == 0).all())
         except ValueError as error:
             raise UserError(f"pairs must be rows of position, position, 1 or 0 ({error})") from error
-        if pairs.ndim != 2 or pairs.shape[1] != 3 or not len(pairs):
-            raise UserError(
-                f"pairs must be rows of a, b, similar (at least one), got an array of shape {pairs.shape}"
-            )
+        if pairs.ndim != 2 or pairs.shape[1] != 3:
+            raise UserError(f"pairs must be rows of a, b, similar, got an array of shape {pairs.shape}")
         if not whole:
             raise UserError("pairs must be whole numbers: position, position, 1 or 0")
         pairs = pairs.astype(np.int64)
@@ -158,16 +173,15 @@ class PairList(KnownPairs):
         self.pairs = np.stack([keys // count, keys % count], axis=1)
         self.labelled = np.unique(self.pairs)
         self.units = len(self.pairs)
-        self.similar_share = float(self.similar.mean())
-        if self.similar_share in (0.0, 1.0):
-            kind, other = ("dissimilar", "alike") if self.similar_share == 0 else ("similar", "not alike")
-            raise UserError(f"all {len(keys)} pairs are {kind}: learning needs some that are {other} too")
+        self.similar_share = float(self.similar.mean()) if len(keys) else 0.0
 
     def block(self, positions: Positions) -> tuple[Mask, Mask]:
         """Known and similar among ``positions``."""
         a, b = positions[:, None], positions[None, :]
         keys = np.minimum(a, b) * self.count + np.maximum(a, b)
-        places = np.searchsorted(self._keys, keys).clip(max=len(self._keys) - 1)
+        if not self.units:
+            return np.zeros_like(keys, bool), np.zeros_like(keys, bool)
+        places = np.searchsorted(self._keys, keys).clip(max=self.units - 1)
         known = self._keys[places] == keys
         return known, known & self.similar[places]
 
@@ -175,8 +189,15 @@ class PairList(KnownPairs):
         """Both ends of some pairs."""
         return np.unique(self.pairs[units])
 
+    def sample_pairs(self, count: int, rng: Generator) -> tuple[Positions, Mask]:
+        """The pairs themselves, or some of them by chance."""
+        chosen = rng.permutation(len(self.pairs))[:count]
+        return self.pairs[chosen], self.similar[chosen]
+
     def hold_out(self, share: float, rng: Generator) -> tuple["PairList", HeldOutPairs]:
         """Keep some pairs of both kinds back, whose distances should tell them apart."""
+        if not self.both_kinds:
+            raise UserError("holding pairs out needs some that are alike and some that are not")
         held = np.zeros(len(self.pairs), bool)
         for kind in (True, False):  # both kinds must be on both sides
             members = rng.permutation(np.flatnonzero(self.similar == kind))
@@ -194,6 +215,11 @@ class PairList(KnownPairs):
     def hide(self, positions: Positions) -> "PairList":
         """Without the pairs that touch ``positions``."""
         return self.keep(np.asarray(~np.isin(self.pairs, positions).any(axis=1)))
+
+    @property
+    def both_kinds(self) -> bool:
+        """Whether some pairs are alike and some are not."""
+        return 0 < self.similar_share < 1
 
     def keep(self, chosen: Mask) -> "PairList":
         """Only the pairs where ``chosen``."""

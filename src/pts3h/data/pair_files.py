@@ -5,6 +5,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..errors import UserError
 from .implied_pairs import with_implied
 from .items import Items, Labels, encode_classes, load_array, read_rows
@@ -12,7 +14,7 @@ from .known_pairs import KnownPairs, LabelPairs, PairList, check_labels
 
 
 def read_supervision(items: Items, pairs: Any, labels: Any, *, transitive: bool = False) -> KnownPairs:
-    """What is known of pairs: from pairs, from labels, or from labels that came with the items.
+    """What is known of pairs: from pairs, from labels, or from labels that came with the items; else nothing.
 
     Args:
         items: what the pairs are of.
@@ -31,9 +33,7 @@ def read_supervision(items: Items, pairs: Any, labels: Any, *, transitive: bool 
         return LabelPairs(read_labels(labels, items))
     if items.labels is not None:
         return LabelPairs(items.labels)
-    raise UserError(
-        "nothing is known of any pair: give pairs (rows of a,b,similar) or labels (-1 where unknown)"
-    )
+    return PairList(len(items), np.empty((0, 3), np.int64))
 
 
 def read_pairs(source: Any, items: Items) -> PairList:
@@ -41,12 +41,12 @@ def read_pairs(source: Any, items: Items) -> PairList:
     if isinstance(source, PairList):
         return source
     if not isinstance(source, (str, Path)):
-        return PairList(len(items), source)
+        return some(PairList(len(items), source))
     path = Path(source)
     if not path.is_file():
         raise UserError(f"there is no pairs file {path}")
     if path.suffix.lower() == ".npy":
-        return PairList(len(items), load_array(path))
+        return some(PairList(len(items), load_array(path)))
     numbered = [(f"{path} row {number}", row) for number, row in enumerate(read_rows(path), start=1)]
     if numbered and numbered[0][1][-1].strip().lower() in ("similar", "alike", "label", "s"):
         numbered = numbered[1:]
@@ -55,6 +55,13 @@ def read_pairs(source: Any, items: Items) -> PairList:
     find = Finder(items, path.parent)
     pairs = [(find(row, 0, name), find(row, 1, name), similarity(row, name)) for name, row in numbered]
     return PairList(len(items), pairs, rows=[name for name, _ in numbered])
+
+
+def some(pairs: PairList) -> PairList:
+    """The pairs, refused where there is none: whoever gives pairs means to."""
+    if not pairs.units:
+        raise UserError("there are no pairs: give at least one, or leave pairs out to learn from neighbours")
+    return pairs
 
 
 class Finder:

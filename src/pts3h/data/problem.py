@@ -1,6 +1,10 @@
 """A training set as tensors: what an objective and the training loop look at."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
+
+from torch import Tensor
 
 from ..errors import UserError
 from .images import Positions
@@ -8,6 +12,22 @@ from .inputs import Inputs
 from .items import Labels
 from .known_pairs import KnownPairs
 from .participants import Participants
+
+Similarities = Callable[[Positions], Tensor]  # (m,) positions → (m, m)
+
+
+class Neighbourhood(Protocol):
+    """What the items say without any pair; see :mod:`pts3h.unsupervised.guide`."""
+
+    @property
+    def members(self) -> Positions:
+        """Positions of the items that it knows, ascending."""
+
+    def guide(self, known: KnownPairs) -> Similarities:
+        """Similarities that follow from the items and from what is known of pairs."""
+
+    def similar_share(self, known: KnownPairs) -> float:
+        """The share of alike pairs among all, as the known ones suggest."""
 
 
 @dataclass(frozen=True)
@@ -18,11 +38,13 @@ class Problem(Participants):
         inputs: items as tensors, clean or perturbed.
         known: what is known of which pair.
         pool: positions of the items that take part without a label.
+        neighbourhood: who is near whom; None where neighbours do not teach.
     """
 
     inputs: Inputs
     known: KnownPairs
     pool: Positions
+    neighbourhood: Neighbourhood | None = None
 
     def labels(self, system: str) -> Labels:
         """Labels of all items, -1 where unknown; refused where only pairs are known."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from ..data.problem import Problem
+from ..data.problem import Problem, Similarities
 from ..losses.consistency import consistent_similarity, cosines, similarity_threshold
 from ..settings.used import Used
 from .objective import Step
@@ -23,25 +23,29 @@ class PTS3H(SemiSupervised):
         gamma: weight of the quantized similarity loss within the unlabelled terms.
         similar_share: rho, the share of unknown pairs taken for similar.
         consistency: whether the consistent similarity loss takes part.
+        neighbours: how much of the similarities the guide supplies; the teacher supplies the rest.
+        guide: similarities along the graph of neighbours.
     """
 
     gamma: float
     similar_share: float
     consistency: bool = True
+    neighbours: float = 0.0
+    guide: Similarities | None = None
 
     @property
     def needs_teacher(self) -> bool:
-        """Supervised training needs neither teacher nor unlabelled items."""
-        return self.omega > 0 and (self.consistency or self.gamma > 0)
+        """Whether there is something left for the teacher to say."""
+        return self.needs_unlabelled and self.neighbours < 1
 
     @property
     def needs_unlabelled(self) -> bool:
-        """The teacher speaks of unlabelled items; without it there is nothing to say of them."""
-        return self.needs_teacher
+        """Supervised training needs no unlabelled items."""
+        return self.omega > 0 and (self.consistency or self.gamma > 0)
 
     def regulariser(self, step: Step) -> tuple[Tensor, dict[str, Tensor | float]]:
         """R_up + gamma R_uq, and its parts by name."""
-        cosine, teacher_cosine = cosines(step.outputs), cosines(step.taught)
+        cosine, teacher_cosine = cosines(step.outputs), self.taught(step)
         parts: dict[str, Tensor | float] = {}
         loss = step.outputs.new_zeros(())
         if self.consistency:
@@ -56,6 +60,13 @@ class PTS3H(SemiSupervised):
             loss = loss + self.gamma * parts["quantized"]
         return loss, parts
 
+    def taught(self, step: Step) -> Tensor:
+        """(n, n) the similarities asked of the student: the teacher's, the neighbours', or a mean of both."""
+        if self.guide is None or not self.neighbours:
+            return cosines(step.taught)
+        guided = self.guide(step.positions).to(step.outputs.device)
+        return torch.lerp(cosines(step.taught), guided, self.neighbours) if self.needs_teacher else guided
+
 
 def unknown_pairs(known: Tensor, count: int) -> Tensor:
     """(m, m) known pairs of the first m items → (count, count) pairs of different items not known."""
@@ -68,5 +79,10 @@ def unknown_pairs(known: Tensor, count: int) -> Tensor:
 def build(problem: Problem, used: Used) -> PTS3H:
     """PTS3H, its variants and, with omega 0, its base."""
     return PTS3H(
-        **shared(used), gamma=used.gamma, similar_share=used.similar_share, consistency=used.consistency
+        **shared(used),
+        gamma=used.gamma,
+        similar_share=used.similar_share,
+        consistency=used.consistency,
+        neighbours=used.neighbours,
+        guide=None if problem.neighbourhood is None else problem.neighbourhood.guide(problem.known),
     )

@@ -38,7 +38,9 @@ class SemiSupervised(Objective):
     def __call__(self, step: Step) -> Terms:
         """Compute the loss."""
         pairwise = self.pairwise.at(step.number)
-        supervised = pairwise.supervised(step.outputs[: step.labelled], step.similar, step.known)
+        supervised = step.outputs.new_zeros(())
+        if step.labelled:
+            supervised = pairwise.supervised(step.outputs[: step.labelled], step.similar, step.known)
         rounding = quantization(step.outputs)
         total = supervised + self.eta * rounding
         named: dict[str, Tensor | float] = {"supervised": supervised, "quantization": rounding}

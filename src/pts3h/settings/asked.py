@@ -44,7 +44,12 @@ class Settings:
     """How much the teacher keeps of itself at each step. The paper's 0.995 is for tens of thousands of steps;
     by default the window is a fiftieth of the run, and alpha at most 0.995."""
     similar_share: float | None = None
-    """rho, the share of unknown pairs taken for alike. By default the share among the known pairs."""
+    """rho, the share of unknown pairs taken for alike. By default the share among labelled items; from a list
+    of pairs it is estimated, since people mark about as many alike as not."""
+    neighbours: float | None = None
+    """How much of the similarities of unknown pairs comes from the graph of nearest neighbours, along which
+    known pairs are spread; the teacher supplies the rest, and all of it if 0, as in the paper. By default 1
+    for pairs and where nothing is known, 0 for labels."""
     pseudo: Reading = "auto"
     """How the pairwise loss reads normalised outputs: "code" scales them to code space, "literal" not."""
     divide: bool | None = None
@@ -187,6 +192,7 @@ RANGES: dict[str, tuple[float, float]] = {
     "eta": (0, 1e6),
     "alpha": (0, 1),
     "similar_share": (0, 1),
+    "neighbours": (0, 1),
     "labelled_per_batch": (2, 1e6),
     "unlabelled_per_batch": (0, 1e6),
     "steps": (1, 1e9),

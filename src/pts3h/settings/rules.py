@@ -45,12 +45,12 @@ RULES = (
     ),
     Rule(("dropout",), lambda used, loss: used.hidden > 0, "there is no hidden layer"),
     Rule(
-        ("gamma", "consistency", "lead", "ramp", "unlabelled_per_batch"),
+        ("gamma", "consistency", "neighbours", "lead", "ramp", "unlabelled_per_batch"),
         lambda used, loss: used.omega > 0,
         "omega is 0, so unlabelled items take no part",
     ),
     Rule(
-        ("lead", "ramp", "unlabelled_per_batch"),
+        ("neighbours", "lead", "ramp", "unlabelled_per_batch"),
         lambda used, loss: used.learns_from_unlabelled,
         "consistency is off and gamma is 0, so unlabelled items take no part",
     ),
@@ -58,6 +58,11 @@ RULES = (
         ("similar_share", "pseudo"),
         lambda used, loss: used.makes_pseudo_pairs,
         "omega or gamma is 0, so there are no pseudo pairs",
+    ),
+    Rule(
+        ("neighbours",),
+        lambda used, loss: not used.fine_tunes or used.warm_start,
+        "neighbours are found by frozen features, and this run computes none",
     ),
     Rule(
         ("pseudo",),

@@ -5,10 +5,12 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal, Self
 
 from ..data.batches import Batches
+from ..data.known_pairs import KnownPairs
 from ..data.training_set import TrainingSet
 from ..errors import UserError
 from ..losses.table import LOSSES, Loss, Reading
 from ..nets.backbones.table import BackboneRow, find_backbone
+from ..unsupervised.share import USUAL
 from .asked import AUTO, Settings
 from .rules import idle, nothing_to_do
 
@@ -73,6 +75,7 @@ class Used:
     consistency: bool
     alpha: float
     similar_share: float
+    neighbours: float
     pseudo: Reading
     divide: bool
     labelled_per_batch: int
@@ -118,6 +121,11 @@ class Used:
     def learns_from_unlabelled(self) -> bool:
         """Whether unlabelled items take part."""
         return self.omega > 0 and (self.consistency or self.gamma > 0)
+
+    @property
+    def guided(self) -> bool:
+        """Whether neighbours teach."""
+        return self.neighbours > 0 and self.learns_from_unlabelled
 
     @property
     def makes_pseudo_pairs(self) -> bool:
@@ -167,7 +175,23 @@ def resolve(settings: Settings, training: TrainingSet, *, shared: Collection[str
     used = neutral(used)
     if backbone is not None:
         check_size(used, backbone)
+    check_known(used, training.known)
     return used
+
+
+def check_known(used: Used, known: KnownPairs) -> None:
+    """Refuse what cannot be learned from: neighbours can stand in for what is not known, if they teach."""
+    if used.guided or 0 < known.similar_share < 1:
+        return
+    if not known.units:
+        what = "nothing is known of any pair"
+    else:
+        kind = "alike" if known.similar_share else "not alike"
+        what = f"all {known.units} pairs are {kind}"
+    raise UserError(
+        f"{what}, and neighbours do not teach here: give pairs that are alike and pairs that are not "
+        "(rows of a,b,similar), or labels; or leave out neighbours and omega, and let features be frozen"
+    )
 
 
 def idle_settings(settings: Settings, training: TrainingSet) -> dict[str, str]:
@@ -182,7 +206,7 @@ def choose(settings: Settings, training: TrainingSet) -> tuple[Used, Loss, Backb
     loss = LOSSES.find(settings.loss)
     chosen: dict[str, Any] = {**DEFAULTS, "bits": settings.bits, "loss": loss.name, "seed": settings.seed}
     chosen |= {"pseudo": settings.pseudo, "device": settings.device, "omega": loss.omega, "eta": loss.eta}
-    chosen |= {"gamma": loss.gamma, "similar_share": training.known.similar_share}
+    chosen |= {"gamma": loss.gamma} | known_defaults(training.known)
     backbone = None
     if training.items.images is None:
         chosen |= FOR_VECTORS
@@ -196,6 +220,15 @@ def choose(settings: Settings, training: TrainingSet) -> tuple[Used, Loss, Backb
     elif "backbone" in applicable:
         applicable["backbone"] = backbone.name
     return complete(chosen | applicable, settings, training, loss), loss, backbone
+
+
+def known_defaults(known: KnownPairs) -> dict[str, Any]:
+    """What depends on what is known. A share that is not known yet is estimated once there are features."""
+    if known.labels is not None:
+        return {"similar_share": known.similar_share, "neighbours": 0.0}
+    taught = {"similar_share": USUAL, "neighbours": 1.0, "ramp": 0.0}
+    # without a known pair there is nothing to cut the similarities by
+    return taught if known.units else {**taught, "gamma": 0.0}
 
 
 PICTURE_SETTINGS = frozenset(FOR_VECTORS) - {"hidden", "noise", "drop"} | {"code_size"}
@@ -221,6 +254,7 @@ def picture_defaults(settings: Settings, backbone: BackboneRow, side: int) -> di
 
 def complete(chosen: dict[str, Any], settings: Settings, training: TrainingSet, loss: Loss) -> Used:
     """Fill in what depends on other choices: optimiser, rate, batches, steps, alpha, sizes."""
+    asked = settings.asked()
     fine_tunes = chosen["backbone"] != NO_BACKBONE and not chosen["freeze"]
     joined = chosen["omega"] > 0 and (chosen["consistency"] or chosen["gamma"] > 0)
     optimizer = "adamw" if fine_tunes else "sgd"
@@ -233,6 +267,12 @@ def complete(chosen: dict[str, Any], settings: Settings, training: TrainingSet, 
     chosen = late | chosen
     if not joined:
         chosen["unlabelled_per_batch"] = 0
+    elif not training.known.units:  # the labelled items' places are free
+        chosen["unlabelled_per_batch"] += (
+            chosen["labelled_per_batch"] if "unlabelled_per_batch" not in asked else 0
+        )
+    if fine_tunes and not chosen["warm_start"] and "neighbours" not in asked:
+        chosen["neighbours"] = 0.0  # an untrained network has no features to compare
     if not fine_tunes:
         chosen |= FOR_NO_FINE_TUNING | {"code_size": chosen["image_size"]}
     chosen["steps"] = count_steps(chosen, settings, training, fine_tunes=fine_tunes)
@@ -287,7 +327,7 @@ def neutral(used: Used) -> Used:
     if not used.hidden:
         changes["dropout"] = 0.0
     if not used.learns_from_unlabelled:
-        changes |= {"lead": 0.0, "ramp": 0.0, "unlabelled_per_batch": 0}
+        changes |= {"lead": 0.0, "ramp": 0.0, "unlabelled_per_batch": 0, "neighbours": 0.0}
     return replace(used, **changes)
 
 

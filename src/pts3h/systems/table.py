@@ -143,7 +143,7 @@ SUPERVISED = [
 ]
 UNSUPERVISED = [
     ShallowSystem(name=name, label=name.upper(), kind="unsupervised", learn=f"{SHALLOW}.{name}:learn")
-    for name in ("itq", "sh", "lsh")
+    for name in ("itq", "pca", "sh", "lsh")
 ]
 
 SYSTEMS: Table[System] = Table(

@@ -8,13 +8,14 @@ from numpy.typing import NDArray
 
 from ..data.images import Images
 from ..data.inputs import ImageInputs, VectorInputs
-from ..data.problem import Problem
+from ..data.problem import Neighbourhood, Problem
 from ..data.training_set import TrainingSet
 from ..data.views import ImageViews, VectorViews
 from ..errors import SkippedWarning, UserError
 from ..nets.backbones.backbone import Backbone
 from ..nets.feature_cache import Features, FrozenBackbone
 from ..settings.used import Used
+from ..unsupervised.guide import neighbourhood
 from ..util.progress import Progress
 
 NAMED = 3  # broken pictures that a message names
@@ -23,12 +24,19 @@ NAMED = 3  # broken pictures that a message names
 def vector_problem(training: TrainingSet, array: NDArray[np.floating], used: Used) -> Problem:
     """Embeddings (n, d), or features of pictures and their copies (n, 1 + copies, d)."""
     views = VectorViews(noise=used.noise, dropout=used.drop)
-    return Problem(VectorInputs(array, views, training.members), training.known, training.pool)
+    inputs = VectorInputs(array, views, training.members)
+    if not used.guided:
+        return Problem(inputs, training.known, training.pool)
+    near = neighbourhood(len(training.items), training.members, training.known, inputs.typical)
+    return Problem(inputs, training.known, np.intersect1d(training.pool, near.members), near)
 
 
-def picture_problem(training: TrainingSet, images: Images, used: Used) -> Problem:
-    """Pictures, for a network that is trained whole."""
-    return Problem(ImageInputs(images, used.image_size, image_views(used)), training.known, training.pool)
+def picture_problem(
+    training: TrainingSet, images: Images, used: Used, near: Neighbourhood | None = None
+) -> Problem:
+    """Pictures, for a network that is trained whole; who is near whom is known from frozen features."""
+    pool = training.pool if near is None else np.intersect1d(training.pool, near.members)
+    return Problem(ImageInputs(images, used.image_size, image_views(used)), training.known, pool, near)
 
 
 def compute_features(images: Images, backbone: Backbone, used: Used, progress: Progress) -> Features:

@@ -86,12 +86,12 @@ class Trainer:
 
     def _fit_vectors(self, training: TrainingSet, used: Used) -> Fitted:
         problem = vector_problem(training, np.asarray(training.items.content), used)
-        return self._fit_head(training, problem, used, None, {})
+        return self._fit_head(training, problem, self._with_share(problem, used), None, {})
 
     def _fit_frozen(self, training: TrainingSet, images: Images, used: Used) -> Fitted:
         backbone = load_backbone(used)
         training, problem, broken = self._frozen_problem(training, images, backbone, used)
-        return self._fit_head(training, problem, used, backbone, broken)
+        return self._fit_head(training, problem, self._with_share(problem, used), backbone, broken)
 
     def _fit_head(
         self,
@@ -108,17 +108,18 @@ class Trainer:
 
     def _fit_whole(self, training: TrainingSet, images: Images, used: Used) -> Fitted:
         """Fine-tune; by default from a head trained on frozen features: it costs seconds and saves hours."""
-        backbone, start, trials = load_backbone(used), None, list[Trial]()
+        backbone, start, trials, near = load_backbone(used), None, list[Trial](), None
         if used.warm_start and not self.resume:
             training, problem, broken = self._frozen_problem(training, images, backbone, used)
-            make = head_maker(used, backbone.width)
+            used, make = self._with_share(problem, used), head_maker(used, backbone.width)
+            near = problem.neighbourhood
             head, trials = self._choose(problem, used.for_frozen_head(), make)
             start = self._learn(problem, head, make, name="head").teacher
             used = used.but(best_trial(trials).settings if trials else {})
         else:
             broken = find_broken(images, used.image_size)
             training = without_broken(training, broken)
-        problem, make = picture_problem(training, images, used), whole_maker(used, backbone)
+        problem, make = picture_problem(training, images, used, near), whole_maker(used, backbone)
         if start is None:
             used, trials = self._choose(problem, used, make)
         learned = self._learn(problem, used, make, start=start, last=True)
@@ -130,6 +131,12 @@ class Trainer:
         features = compute_features(images, backbone, used, self.progress)
         training = without_broken(training, features.broken)
         return training, vector_problem(training, features.array, used), features.broken
+
+    def _with_share(self, problem: Problem, used: Used) -> Used:
+        """The settings with the share of alike pairs, where it is left to an estimate."""
+        if problem.neighbourhood is None or problem.known.labels is not None or "similar_share" in self.asked:
+            return used
+        return used.but({"similar_share": problem.neighbourhood.similar_share(problem.known)})
 
     def _choose(self, problem: Problem, used: Used, make: NetworkMaker) -> tuple[Used, list[Trial]]:
         """The settings, tuned on what is held out where that is wanted."""
