@@ -51,7 +51,7 @@ def main() -> None:
     settings = {name: float(value) for name, value in (entry.split("=") for entry in asked.set)}
     rows = []
     for pairs, alike in [(count, share) for count in asked.pairs for share in asked.alike]:
-        rows.append(measure(data, "pts3h-dsh", asked.bits, asked.seeds, pairs, alike, settings))
+        rows.append(measure(data, "pts3h-graph", asked.bits, asked.seeds, pairs, alike, settings))
     if not settings:
         rows += [measure(data, name, asked.bits, asked.seeds, 0, 0, {}) for name in ("itq", "pca")]
     if asked.out is not None:
@@ -90,7 +90,7 @@ def measure(
     row |= {"pairs": count, "alike": alike, "seeds": seeds, "settings": settings}
     row |= {"map": [round(value, 4) for value in found], "distinct": distinct}
     row["shares"] = [round(share, 3) for share in shares]
-    what = f"{count:5d} pairs, {alike:.0%} alike" if system == "pts3h-dsh" else f"{system}, no pairs"
+    what = f"{count:5d} pairs, {alike:.0%} alike" if system == "pts3h-graph" else f"{system}, no pairs"
     figure = f"MAP {np.mean(found):.3f} ± {np.std(found):.3f}   {np.mean(distinct):6.0f} distinct codes"
     print(f"{data.name}  {what:24s} {figure}   {json.dumps(row['map'])} {row['shares']}", flush=True)
     return row

@@ -53,6 +53,7 @@ class Hasher:
         alpha: float | None = None,
         similar_share: float | None = None,
         neighbours: float | None = None,
+        fade: float | None = None,
         pseudo: Reading = "auto",
         divide: bool | None = None,
         labelled_per_batch: int | None = None,
@@ -108,8 +109,9 @@ class Hasher:
                 about as many alike as not.
             neighbours: How much of the similarities of unknown pairs comes from the graph of
                 nearest neighbours, along which known pairs are spread; the teacher supplies the
-                rest, and all of it if 0, as in the paper. By default 1 for pairs and where
-                nothing is known, 0 for labels.
+                rest, and all of it if 0, as in the paper. By default 1.
+            fade: Share of the steps over which the neighbours give way to the teacher, evenly; 0
+                for never. By default 0.7 for labels, 0 for pairs and where nothing is known.
             pseudo: How the pairwise loss reads normalised outputs: "code" scales them to code
                 space, "literal" not.
             divide: Whether DSH is divided by bits and KSH by bits², so that omega fits every code
@@ -185,6 +187,7 @@ class Hasher:
         pairs: str | Path | ArrayLike | PairList | None = None,
         labels: str | Path | ArrayLike | None = None,
         transitive: bool = False,
+        check: bool = True,
         unlabelled: ArrayLike | None = None,
         validation: float | None = None,
         grid: Mapping[str, Sequence[float]] | None = None,
@@ -203,6 +206,8 @@ class Hasher:
                 of id,label; or "folder" for class folders.
             transitive: also learn what follows from the pairs: alike of alike is alike. Leave it off where
                 likeness has several sides.
+            check: keep a tenth back first, see by it whether training beats codes without training, and hand
+                over the better; then train on all. Off saves that first run.
             unlabelled: positions of the items to use without labels; by default all in no known pair.
             validation: share of the labelled items to hold out for choosing among ``grid``; afterwards all
                 are trained on. By default a tenth, if there is a grid.
@@ -235,6 +240,7 @@ class Hasher:
                 resume=going_on,
                 watch=watch,
                 progress=progress,
+                checked=check,
                 asked=self.settings.to_json(),
             )
             fitted = trainer.fit(training, used)

@@ -11,6 +11,7 @@ import pts3h
 
 from ..data.items import Items, read_items
 from ..data.pair_files import read_supervision
+from ..model.verdict import verdict
 from ..report import write_report
 from .arguments import ItemsSource, Root
 from .output import AsJson, say
@@ -58,6 +59,12 @@ def fit(
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the unfinished run in --out.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is in --out.")] = False,
     tensorboard: Annotated[Path | None, typer.Option(help="Folder for TensorBoard's curves.")] = None,
+    check: Annotated[
+        bool,
+        typer.Option(
+            "--check/--no-check", help="Keep a tenth back first, to hand over nothing worse than no training."
+        ),
+    ] = True,
     report: Annotated[
         bool, typer.Option("--report/--no-report", help="Write report.html beside the model, to judge it by.")
     ] = True,
@@ -73,6 +80,7 @@ def fit(
         pairs=pairs,
         labels=labels,
         transitive=transitive,
+        check=check,
         validation=validation,
         grid=parse_grid(grid) if grid else None,
         out=out,
@@ -103,6 +111,8 @@ def fit(
         f"trained on {result['items']:,} items, {result['labelled_items']:,} of them in known pairs; "
         f"the model is in {out}"
     )
+    for line in verdict(hasher.model.summary):
+        say(line)
     if page is not None:
         say(f"look at {page}")
 

@@ -5,12 +5,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from ..codes import Codes
 from ..evaluation import evaluate
 from .images import Positions
 from .items import Labels
+
+SAMPLE = 1000  # labelled items that stand for all
 
 Encode = Callable[[Positions], Codes]
 
@@ -26,6 +29,10 @@ class HeldOut(ABC):
             encode: positions of items → their packed codes.
             bits: code length.
         """
+
+    @abstractmethod
+    def pairs_among(self, count: int, rng: Generator) -> tuple[Positions, NDArray[np.bool_]]:
+        """At most ``count`` pairs (m, 2) that were kept back, and which of them are alike."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +56,20 @@ class HeldOutLabels(HeldOut):
         labels = self.query_labels, self.database_labels
         return evaluate(encode(self.queries), encode(self.database), labels=labels, bits=bits).map
 
+    def pairs_among(self, count: int, rng: Generator) -> tuple[Positions, NDArray[np.bool_]]:
+        """Items kept back beside others; half of the pairs alike, where there are as many."""
+        queries = rng.permutation(len(self.queries))[:SAMPLE]
+        database = rng.permutation(len(self.database))[:SAMPLE]
+        mine, others = self.query_labels[queries], self.database_labels[database]
+        alike = mine[:, None] == others[None, :] if mine.ndim == 1 else mine @ others.T > 0
+        chosen = []
+        for kind in (alike, ~alike):
+            found = np.argwhere(kind)
+            chosen.append(found[rng.permutation(len(found))[: count // 2]])
+        a, b = np.concatenate(chosen).T
+        pairs = np.stack([self.queries[queries[a]], self.database[database[b]]], axis=1)
+        return pairs, np.arange(len(pairs)) < len(chosen[0])
+
 
 @dataclass(frozen=True)
 class HeldOutPairs(HeldOut):
@@ -67,3 +88,8 @@ class HeldOutPairs(HeldOut):
         a, b = (encode(ends) for ends in self.pairs.T)
         # the XOR of two codes is as far from the zero code as the two are from each other
         return evaluate(np.zeros_like(a[:1]), a ^ b, self.similar[None], bits=bits).map
+
+    def pairs_among(self, count: int, rng: Generator) -> tuple[Positions, NDArray[np.bool_]]:
+        """The pairs themselves, or some of them by chance."""
+        chosen = rng.permutation(len(self.pairs))[:count]
+        return self.pairs[chosen], self.similar[chosen]

@@ -9,13 +9,11 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import UserError
-from .held_out import HeldOut, HeldOutLabels, HeldOutPairs
+from .held_out import SAMPLE, HeldOut, HeldOutLabels, HeldOutPairs
 from .images import Positions
 from .items import Labels
 
 Mask = NDArray[np.bool_]
-
-SAMPLE = 1000  # labelled items that stand for all
 
 
 class KnownPairs(ABC):

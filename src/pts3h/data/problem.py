@@ -26,6 +26,9 @@ class Neighbourhood(Protocol):
     def guide(self, known: KnownPairs) -> Similarities:
         """Similarities that follow from the items and from what is known of pairs."""
 
+    def nearest_pairs(self, positions: Positions, count: int) -> Positions:
+        """(m, 2) pairs of these items that are among the ``count`` nearest of each other."""
+
     def similar_share(self, known: KnownPairs) -> float:
         """The share of alike pairs among all, as the known ones suggest."""
 

@@ -24,6 +24,7 @@ class PTS3H(SemiSupervised):
         similar_share: rho, the share of unknown pairs taken for similar.
         consistency: whether the consistent similarity loss takes part.
         neighbours: how much of the similarities the guide supplies; the teacher supplies the rest.
+        fade: steps over which the guide gives way to the teacher; 0 for never.
         guide: similarities along the graph of neighbours.
     """
 
@@ -31,12 +32,13 @@ class PTS3H(SemiSupervised):
     similar_share: float
     consistency: bool = True
     neighbours: float = 0.0
+    fade: int = 0
     guide: Similarities | None = None
 
     @property
     def needs_teacher(self) -> bool:
         """Whether there is something left for the teacher to say."""
-        return self.needs_unlabelled and self.neighbours < 1
+        return self.needs_unlabelled and (self.neighbours < 1 or self.fade > 0)
 
     @property
     def needs_unlabelled(self) -> bool:
@@ -62,10 +64,11 @@ class PTS3H(SemiSupervised):
 
     def taught(self, step: Step) -> Tensor:
         """(n, n) the similarities asked of the student: the teacher's, the neighbours', or a mean of both."""
-        if self.guide is None or not self.neighbours:
+        weight = self.neighbours * (max(1 - step.number / self.fade, 0) if self.fade else 1)
+        if self.guide is None or not weight:
             return cosines(step.taught)
         guided = self.guide(step.positions).to(step.outputs.device)
-        return torch.lerp(cosines(step.taught), guided, self.neighbours) if self.needs_teacher else guided
+        return torch.lerp(cosines(step.taught), guided, weight) if self.needs_teacher else guided
 
 
 def unknown_pairs(known: Tensor, count: int) -> Tensor:
@@ -84,5 +87,6 @@ def build(problem: Problem, used: Used) -> PTS3H:
         similar_share=used.similar_share,
         consistency=used.consistency,
         neighbours=used.neighbours,
+        fade=round(used.fade * used.steps),
         guide=None if problem.neighbourhood is None else problem.neighbourhood.guide(problem.known),
     )

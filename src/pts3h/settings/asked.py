@@ -48,8 +48,11 @@ class Settings:
     of pairs it is estimated, since people mark about as many alike as not."""
     neighbours: float | None = None
     """How much of the similarities of unknown pairs comes from the graph of nearest neighbours, along which
-    known pairs are spread; the teacher supplies the rest, and all of it if 0, as in the paper. By default 1
-    for pairs and where nothing is known, 0 for labels."""
+    known pairs are spread; the teacher supplies the rest, and all of it if 0, as in the paper. By default
+    1."""
+    fade: float | None = None
+    """Share of the steps over which the neighbours give way to the teacher, evenly; 0 for never. By default
+    0.7 for labels, 0 for pairs and where nothing is known."""
     pseudo: Reading = "auto"
     """How the pairwise loss reads normalised outputs: "code" scales them to code space, "literal" not."""
     divide: bool | None = None
@@ -193,6 +196,7 @@ RANGES: dict[str, tuple[float, float]] = {
     "alpha": (0, 1),
     "similar_share": (0, 1),
     "neighbours": (0, 1),
+    "fade": (0, 1),
     "labelled_per_batch": (2, 1e6),
     "unlabelled_per_batch": (0, 1e6),
     "steps": (1, 1e9),

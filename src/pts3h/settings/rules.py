@@ -59,6 +59,7 @@ RULES = (
         lambda used, loss: used.makes_pseudo_pairs,
         "omega or gamma is 0, so there are no pseudo pairs",
     ),
+    Rule(("fade",), lambda used, loss: used.guided, "neighbours do not teach, so none give way"),
     Rule(
         ("neighbours",),
         lambda used, loss: not used.fine_tunes or used.warm_start,

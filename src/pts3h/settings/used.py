@@ -30,6 +30,8 @@ DEFAULTS: dict[str, Any] = {
     "ramp": 0.3,
     "dropout": 0.1,
 }
+# settings that models of earlier versions do not name, at the values that those versions had
+ADDED_LATER: dict[str, Any] = {"neighbours": 0.0, "fade": 0.0}
 FOR_NO_FINE_TUNING: dict[str, Any] = {
     "warm_start": False,
     "fixed_norm": False,
@@ -76,6 +78,7 @@ class Used:
     alpha: float
     similar_share: float
     neighbours: float
+    fade: float
     pseudo: Reading
     divide: bool
     labelled_per_batch: int
@@ -155,7 +158,7 @@ class Used:
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Self:
         """From what :meth:`to_json` gave; what is not a setting, or is missing, raises TypeError."""
-        return cls(**stored)
+        return cls(**{**ADDED_LATER, **stored})
 
 
 def resolve(settings: Settings, training: TrainingSet, *, shared: Collection[str] = ()) -> Used:
@@ -224,11 +227,12 @@ def choose(settings: Settings, training: TrainingSet) -> tuple[Used, Loss, Backb
 
 def known_defaults(known: KnownPairs) -> dict[str, Any]:
     """What depends on what is known. A share that is not known yet is estimated once there are features."""
+    chosen = {"neighbours": 1.0, "ramp": 0.0}
     if known.labels is not None:
-        return {"similar_share": known.similar_share, "neighbours": 0.0}
-    taught = {"similar_share": USUAL, "neighbours": 1.0, "ramp": 0.0}
+        return {**chosen, "fade": 0.7, "similar_share": known.similar_share}
+    chosen |= {"fade": 0.0, "similar_share": USUAL}
     # without a known pair there is nothing to cut the similarities by
-    return taught if known.units else {**taught, "gamma": 0.0}
+    return chosen if known.units else {**chosen, "gamma": 0.0}
 
 
 PICTURE_SETTINGS = frozenset(FOR_VECTORS) - {"hidden", "noise", "drop"} | {"code_size"}
@@ -273,6 +277,8 @@ def complete(chosen: dict[str, Any], settings: Settings, training: TrainingSet, 
         )
     if fine_tunes and not chosen["warm_start"] and "neighbours" not in asked:
         chosen["neighbours"] = 0.0  # an untrained network has no features to compare
+    if not chosen["neighbours"] and "ramp" not in asked:
+        chosen["ramp"] = DEFAULTS["ramp"]  # the teacher has to learn first
     if not fine_tunes:
         chosen |= FOR_NO_FINE_TUNING | {"code_size": chosen["image_size"]}
     chosen["steps"] = count_steps(chosen, settings, training, fine_tunes=fine_tunes)
@@ -328,6 +334,8 @@ def neutral(used: Used) -> Used:
         changes["dropout"] = 0.0
     if not used.learns_from_unlabelled:
         changes |= {"lead": 0.0, "ramp": 0.0, "unlabelled_per_batch": 0, "neighbours": 0.0}
+    if not used.guided:
+        changes["fade"] = 0.0
     return replace(used, **changes)
 
 

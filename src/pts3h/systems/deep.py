@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from ..objectives.objective import Objective
 
 PTS3H_OBJECTIVE = "pts3h.objectives.pts3h:build"
+PAPER = {"neighbours": 0.0}  # the systems are those of the paper, unless a row says otherwise
+ONLY_PTS3H = "only PTS3H learns from neighbours"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,8 +37,8 @@ class DeepSystem(System):
 
     def settings(self, task: Task) -> Settings:
         """What is asked for: by the user, and by what this system is."""
-        asked = {**self.defaults, **task.settings, **self.defining, "bits": task.bits, "seed": task.seed}
-        return Settings.from_keywords(asked)
+        asked = {**PAPER, **self.defaults, **task.settings, **self.defining}
+        return Settings.from_keywords({**asked, "bits": task.bits, "seed": task.seed})
 
     def used(self, task: Task) -> Used:
         """The settings with every choice made."""
@@ -52,6 +54,8 @@ class DeepSystem(System):
             for name, value in task.settings.items()
             if name in fixed and value != fixed[name]
         }
+        if self.objective != PTS3H_OBJECTIVE:
+            found |= {name: ONLY_PTS3H for name in ("neighbours", "fade") if task.settings.get(name)}
         others = idle_settings(self.settings(task), task.training)
         return found | {name: why for name, why in others.items() if name in task.settings.keys() - fixed}
 

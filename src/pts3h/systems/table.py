@@ -27,6 +27,14 @@ BASES = [
 ]
 PTS3H_VARIANTS = [
     DeepSystem(
+        name="pts3h-graph",
+        label="PTS3H-DSH + graph",
+        kind="semi-supervised",
+        base="dsh",
+        defining={"loss": "dsh"},
+        defaults={"neighbours": 1.0},
+    ),
+    DeepSystem(
         name="pts3h-p",
         label="PTS3H-DSH, P (no pseudo pairs)",
         kind="semi-supervised",

@@ -1,5 +1,6 @@
 """The stages of a fit: embeddings, frozen features, or frozen features and then the whole network."""
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -12,6 +13,7 @@ import torch
 from ..data.images import Images
 from ..data.problem import Problem
 from ..data.training_set import TrainingSet
+from ..errors import CollapseWarning
 from ..model.folder import save_model
 from ..model.model import Model
 from ..model.networks import NetworkMaker, head_maker, load_backbone, whole_maker
@@ -21,6 +23,7 @@ from ..objectives.objective import Objective
 from ..objectives.pts3h import build as build_pts3h
 from ..settings.used import Used
 from ..util.progress import Progress
+from .check import Check, check_training, crowding, untrained_network
 from .checkpoint import stored_settings
 from .learning import Learned, learn
 from .loop import Watcher
@@ -56,6 +59,7 @@ class Trainer:
         resume: go on from the folder's checkpoint.
         watch: called with each step's record.
         name: for the progress bar.
+        checked: compare with codes that need no training, on what is kept back first, and keep the better.
         progress: whether to show bars.
         asked: what the user asked for, to keep with the model.
     """
@@ -66,6 +70,7 @@ class Trainer:
     resume: bool = False
     watch: Watcher | None = None
     name: str = "training"
+    checked: bool = False
     progress: Progress = None
     asked: Mapping[str, Any] = field(default_factory=dict)
 
@@ -102,9 +107,16 @@ class Trainer:
         broken: dict[int, str],
     ) -> Fitted:
         make = head_maker(used, width_of(problem))
+        check = self._check(problem, used, make)
+        if check is not None and check.kept == "untrained":
+            network = untrained_network(problem, used)
+            learned = Learned(network, network, [])
+            return self._fitted(
+                training, used.but({"hidden": 0}), learned, backbone, broken, [], problem, check
+            )
         used, trials = self._choose(problem, used, make)
         learned = self._learn(problem, used, make, last=True)
-        return self._fitted(training, used, learned, backbone, broken, trials)
+        return self._fitted(training, used, learned, backbone, broken, trials, problem, check)
 
     def _fit_whole(self, training: TrainingSet, images: Images, used: Used) -> Fitted:
         """Fine-tune; by default from a head trained on frozen features: it costs seconds and saves hours."""
@@ -123,7 +135,7 @@ class Trainer:
         if start is None:
             used, trials = self._choose(problem, used, make)
         learned = self._learn(problem, used, make, start=start, last=True)
-        return self._fitted(training, used, learned, None, broken, trials)
+        return self._fitted(training, used, learned, None, broken, trials, problem)
 
     def _frozen_problem(
         self, training: TrainingSet, images: Images, backbone: Backbone, used: Used
@@ -131,6 +143,18 @@ class Trainer:
         features = compute_features(images, backbone, used, self.progress)
         training = without_broken(training, features.broken)
         return training, vector_problem(training, features.array, used), features.broken
+
+    def _check(self, problem: Problem, used: Used, make: NetworkMaker) -> Check | None:
+        """How a network on frozen features does on what it has not seen."""
+        if not self.checked:
+            return None
+
+        def learn(part: Problem) -> HashNetwork:
+            return self._learn(part, used, make, name="checking", progress=self.progress).teacher
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", CollapseWarning)  # the run that counts will say so
+            return check_training(problem, used, learn)
 
     def _with_share(self, problem: Problem, used: Used) -> Used:
         """The settings with the share of alike pairs, where it is left to an estimate."""
@@ -185,11 +209,18 @@ class Trainer:
         backbone: Backbone | None,
         broken: dict[int, str],
         trials: list[Trial],
+        problem: Problem,
+        check: Check | None = None,
     ) -> Fitted:
         """The model with what there is to say of its training."""
         summary: dict[str, Any] = {"items": len(training.items), **training.known.summary()}
         if broken:
             summary["skipped"] = len(broken)
+        if problem.neighbourhood is not None and training.known.labels is None:
+            summary["estimated_share"] = round(used.similar_share, 4)
+        if self.checked:
+            summary["check"] = {} if check is None else check.summary()
+            summary["check"] |= crowding(learned.teacher, problem)
         if trials:
             best = best_trial(trials)
             summary["validation"] = {"trials": len(trials), "score": round(best.score, 4), **best.settings}

@@ -108,6 +108,15 @@ class Neighbourhood:
         _, places = nearest(along, along, min(ALIKE_NEIGHBOURS, len(core) - 1), same=True)
         return scatter(core.repeat_interleave(places.shape[1], dim=0), core[places.flatten()])
 
+    def nearest_pairs(self, positions: Positions, count: int) -> Positions:
+        """(m, 2) pairs of these items that are among the ``count`` nearest of each other along the graph."""
+        rows = self.coordinates[self.places[positions]]
+        _, near = nearest(rows, rows, count, same=True)
+        is_near = np.zeros((len(positions), len(positions)), bool)
+        np.put_along_axis(is_near, near.numpy(), True, axis=1)
+        pairs: Positions = positions[np.argwhere(np.triu(is_near & is_near.T))]
+        return pairs
+
     def similar_share(self, known: KnownPairs) -> float:
         """The share of alike pairs among all, as the known ones suggest."""
         pairs, similar = known.sample_pairs(MOST_PAIRS, default_rng(0))

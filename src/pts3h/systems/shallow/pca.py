@@ -7,7 +7,7 @@ from .known import Known
 
 
 def learn_pca(features: Floats, bits: int, seed: int) -> LinearCoder:
-    """Principal directions of the training items (n, d), turned so that each bit gets as much of the spread."""
+    """Principal directions of the training items (n, d), turned so that all bits share the spread."""
     center, covariance = mean_and_covariance(features)
     rotation, _ = np.linalg.qr(np.random.default_rng((seed, 13)).standard_normal((bits, bits)))
     return LinearCoder(center, principal_directions(covariance, bits) @ rotation)
