@@ -3,6 +3,7 @@
 from typing import Any
 
 from ..settings.used import NO_BACKBONE
+from .verdict import verdict
 
 
 def card(description: dict[str, Any]) -> str:
@@ -22,9 +23,15 @@ def card(description: dict[str, Any]) -> str:
             "codes = model.encode(items).codes",
             "```",
             "",
+            *verdict(summary),
+            "",
             "| trained on | |",
             "|---|---|",
-            *(f"| {name.replace('_', ' ')} | {value} |" for name, value in summary.items()),
+            *(
+                f"| {name.replace('_', ' ')} | {value} |"
+                for name, value in summary.items()
+                if name != "check"
+            ),
             "",
             "| setting used | |",
             "|---|---|",

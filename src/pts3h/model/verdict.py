@@ -36,10 +36,10 @@ def assumed(summary: Mapping[str, Any]) -> str:
 
 def measured(check: Mapping[str, Any]) -> str:
     """How training did on what it had not seen."""
-    on = (
-        "known pairs that were kept back" if check["by"] == "pairs" else "pairs of items that it had not seen"
-    )
-    what = "an alike pair" if check["by"] == "pairs" else "a pair of neighbours"
+    on, what = {
+        "pairs": ("known pairs that were kept back", "an alike pair"),
+        "neighbours": ("pairs of items that it had not seen", "a pair of neighbours"),
+    }[check["by"]]
     return (
         f"On {check['pairs']:,} {on}: {what} is nearer than another in {check['trained']:.0%} of cases, "
         f"in {check['untrained']:.0%} without training."
@@ -53,7 +53,5 @@ def advice(summary: Mapping[str, Any]) -> list[str]:
     if pairs is not None and pairs < FEW_PAIRS:
         lines.append("More pairs would help: some dozen alike ones of every kind that you tell apart.")
     elif check.get("kept") == "untrained":
-        lines.append(
-            "More alike pairs would help, if there is something in the items to tell kinds apart by."
-        )
+        lines.append("More alike pairs would help, if kinds can be told apart by these items at all.")
     return lines

@@ -1,11 +1,12 @@
 """The page: what a model makes of items, in words, pictures, charts and tables. It needs nothing else."""
 
 import html
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .. import __version__
+from ..model.verdict import verdict
 from ..util.markup import paragraph
 from .coded import Coded
 from .course import courses, last_threshold
@@ -44,9 +45,9 @@ class Findings:
 def page(model: "Model", findings: Findings) -> str:
     """The whole page."""
     title = f"A model of {model.bits} bits"
-    check = model.summary.get("check", {})
+    found = verdict(model.summary)
     body = [
-        f"<header><h1>{title}</h1>{headline(findings.coded)}{verdict(check)}</header>",
+        f"<header><h1>{title}</h1>{headline(findings.coded)}{paragraph(' '.join(found), 'verdict') if found else ''}</header>",
         section("Queries and what they find", nearest(findings)),
         section(
             "Distances of pairs", histogram(findings.distances, last_threshold(model.history), model.bits)
@@ -88,22 +89,6 @@ def headline(coded: Coded) -> str:
     if coded.skipped:
         lines.append(f"{len(coded.skipped):,} more cannot be read; they are named below.")
     return paragraph(" ".join(lines), "lead")
-
-
-def verdict(check: Mapping[str, Any]) -> str:
-    """What the pairs that were held out say, as far as it was asked."""
-    lines = []
-    if "trained" in check and "untrained" in check:
-        count = f"{check['pairs']:,} " if "pairs" in check else ""
-        lines.append(
-            f"On {count}known pairs that were held out, trained codes score {check['trained']:.3f} and "
-            f"untrained ones {check['untrained']:.3f} (1 is best)."
-        )
-    if "kept" in check:
-        lines.append(f"The model that was kept is the {check['kept']} one.")
-    if check.get("advice"):
-        lines.append(str(check["advice"]))
-    return paragraph(" ".join(lines), "verdict") if lines else ""
 
 
 def nearest(findings: Findings) -> str:

@@ -110,10 +110,8 @@ class Trainer:
         check = self._check(problem, used, make)
         if check is not None and check.kept == "untrained":
             network = untrained_network(problem, used)
-            learned = Learned(network, network, [])
-            return self._fitted(
-                training, used.but({"hidden": 0}), learned, backbone, broken, [], problem, check
-            )
+            used, learned = used.but({"hidden": 0}), Learned(network, network, [])
+            return self._fitted(training, used, learned, backbone, broken, [], problem, check)
         used, trials = self._choose(problem, used, make)
         learned = self._learn(problem, used, make, last=True)
         return self._fitted(training, used, learned, backbone, broken, trials, problem, check)

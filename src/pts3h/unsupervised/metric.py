@@ -16,8 +16,8 @@ def principal(rows: Tensor) -> tuple[Tensor, Tensor]:
     """Mean (d,) and principal directions (d, at most 128) of rows (n, d)."""
     center = rows.mean(dim=0)
     centred = rows - center
-    _, vectors = torch.linalg.eigh(centred.T @ centred / len(rows))
-    return center, vectors.flip(1)[:, :DIRECTIONS].contiguous()
+    _, vectors = torch.linalg.eigh((centred.T @ centred).double())  # in single precision it may not converge
+    return center, vectors.flip(1)[:, :DIRECTIONS].float().contiguous()
 
 
 def scatter(first: Tensor, second: Tensor) -> Tensor:
@@ -37,6 +37,5 @@ def whitening(spread: Tensor) -> Tensor:
     """(d, d) transform after which ``spread`` is the same in every direction, nearly."""
     size = len(spread)
     target = torch.lerp(spread * size, torch.eye(size), SHRINK)
-    values, vectors = torch.linalg.eigh(target)
-    white: Tensor = vectors @ torch.diag(values.rsqrt()) @ vectors.T
-    return white
+    values, vectors = torch.linalg.eigh(target.double())
+    return (vectors @ torch.diag(values.rsqrt()) @ vectors.T).float()
