@@ -9,6 +9,7 @@ from .verdict import verdict
 def card(description: dict[str, Any]) -> str:
     """The README of a model folder."""
     settings, summary = description["settings"], description["summary"]
+    facts = {name: value for name, value in summary.items() if name != "check"}
     is_for_vectors = settings["backbone"] == NO_BACKBONE
     items = f"vectors of {description['width']} numbers" if is_for_vectors else "pictures"
     return "\n".join(
@@ -27,11 +28,7 @@ def card(description: dict[str, Any]) -> str:
             "",
             "| trained on | |",
             "|---|---|",
-            *(
-                f"| {name.replace('_', ' ')} | {value} |"
-                for name, value in summary.items()
-                if name != "check"
-            ),
+            *(f"| {name.replace('_', ' ')} | {value} |" for name, value in facts.items()),
             "",
             "| setting used | |",
             "|---|---|",

@@ -45,9 +45,9 @@ class Findings:
 def page(model: "Model", findings: Findings) -> str:
     """The whole page."""
     title = f"A model of {model.bits} bits"
-    found = verdict(model.summary)
+    found = paragraph(" ".join(verdict(model.summary)), "verdict")
     body = [
-        f"<header><h1>{title}</h1>{headline(findings.coded)}{paragraph(' '.join(found), 'verdict') if found else ''}</header>",
+        f"<header><h1>{title}</h1>{headline(findings.coded)}{found}</header>",
         section("Queries and what they find", nearest(findings)),
         section(
             "Distances of pairs", histogram(findings.distances, last_threshold(model.history), model.bits)

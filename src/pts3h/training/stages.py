@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -110,7 +111,7 @@ class Trainer:
         check = self._check(problem, used, make)
         if check is not None and check.kept == "untrained":
             network = untrained_network(problem, used)
-            used, learned = used.but({"hidden": 0}), Learned(network, network, [])
+            used, learned = used.but({"hidden": 0}), Learned(network, deepcopy(network), [])
             return self._fitted(training, used, learned, backbone, broken, [], problem, check)
         used, trials = self._choose(problem, used, make)
         learned = self._learn(problem, used, make, last=True)

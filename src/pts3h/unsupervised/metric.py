@@ -38,4 +38,5 @@ def whitening(spread: Tensor) -> Tensor:
     size = len(spread)
     target = torch.lerp(spread * size, torch.eye(size), SHRINK)
     values, vectors = torch.linalg.eigh(target.double())
-    return (vectors @ torch.diag(values.rsqrt()) @ vectors.T).float()
+    white: Tensor = vectors @ torch.diag(values.rsqrt()) @ vectors.T
+    return white.float()
