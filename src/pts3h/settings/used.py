@@ -227,12 +227,12 @@ def choose(settings: Settings, training: TrainingSet) -> tuple[Used, Loss, Backb
 
 def known_defaults(known: KnownPairs) -> dict[str, Any]:
     """What depends on what is known. A share that is not known yet is estimated once there are features."""
-    chosen = {"neighbours": 1.0, "ramp": 0.0}
+    chosen = {"neighbours": 1.0, "ramp": 0.1}  # neighbours need no time to learn, as the teacher does
     if known.labels is not None:
         return {**chosen, "fade": 0.7, "similar_share": known.similar_share}
     chosen |= {"fade": 0.0, "similar_share": USUAL}
-    # without a known pair there is nothing to cut the similarities by
-    return chosen if known.units else {**chosen, "gamma": 0.0}
+    # without a known pair there is nothing to cut the similarities by, and nothing to wait for
+    return chosen if known.units else {**chosen, "gamma": 0.0, "ramp": 0.0}
 
 
 PICTURE_SETTINGS = frozenset(FOR_VECTORS) - {"hidden", "noise", "drop"} | {"code_size"}
