@@ -1,6 +1,7 @@
 """pts3h fit: from pictures or vectors and a few pairs to a model."""
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -19,9 +20,16 @@ def test_a_folder_of_photos_and_200_pairs(here, kinds):
     command = "fit photos/ --pairs pairs.csv --bits 64 --out model/ --steps 150 --image-size 32"
     done = subprocess.run([PROGRAM, *command.split()], capture_output=True, text=True, cwd=here)
     assert (done.returncode, done.stdout) == (0, "")
-    assert done.stderr == (
-        "trained on 60 items, 60 of them in known pairs; the model is in model\nlook at model/report.html\n"
+    lines = done.stderr.splitlines()
+    assert lines[0] == "trained on 60 items, 60 of them in known pairs; the model is in model"
+    assert re.fullmatch(
+        r"Of all other pairs, \d+% were taken for alike, as the known ones suggest\.", lines[1]
     )
+    assert lines[2].startswith(
+        "On 20 known pairs that were kept back: an alike pair is nearer than another in "
+    )
+    assert re.fullmatch(r"\d+ distinct codes for 60 items; the commonest stands for \d+\.", lines[3])
+    assert lines[4:] == ["look at model/report.html"]
     assert {path.name for path in (here / "model").iterdir()} == {
         "config.json",
         "model.safetensors",
@@ -75,7 +83,7 @@ def test_no_picture_can_be_read(here, run, kinds):
 
 
 def test_no_pairs(here, refused):
-    refused(*FIT_PHOTOS, says="nothing is known of any pair")
+    refused(*FIT_PHOTOS, "--neighbours", 0, says="nothing is known of any pair, and neighbours do not teach")
     refused(*FIT_PHOTOS, "--pairs", "nowhere.csv", says="there is no pairs file nowhere.csv")
     Path("empty.csv").write_text("a,b,similar\n")
     refused(*FIT_PHOTOS, "--pairs", "empty.csv", says="empty.csv holds no pairs")
@@ -84,8 +92,23 @@ def test_no_pairs(here, refused):
 @pytest.mark.parametrize(
     ("rows", "says"),
     [
-        ([(0, 1, 1), (2, 3, 1)], "all 2 pairs are similar"),
-        ([(0, 1, 0), (2, 3, 0)], "all 2 pairs are dissimilar"),
+        (None, "No pair is known: it learned from neighbours alone."),
+        ([(0, 1, 1), (2, 3, 1)], "All 2 pairs are alike: of all other pairs, 10% were taken for alike."),
+        ([(0, 1, 0), (2, 3, 0)], "All 2 pairs are not alike: of all other pairs, 10% were taken for alike."),
+    ],
+)
+def test_what_is_not_known_is_assumed_and_said(here, run, kinds, rows, says):
+    if rows is not None:
+        write_pairs(here / "few.csv", rows)
+    pairs = [] if rows is None else ["--pairs", "few.csv"]
+    done = run("fit", "photos", *pairs, "--bits", 8, "--out", "model", *PHOTOS)
+    assert done.code == 0 and says in done.err
+    assert "More pairs would help" in done.err
+
+
+@pytest.mark.parametrize(
+    ("rows", "says"),
+    [
         ([(0, 1, 1), (2, 3, 0), (1, 0, 0)], "bad.csv row 4 contradicts bad.csv row 2"),
         ([(0, 1, 1), (2, 2, 0)], "bad.csv row 3 pairs an item with itself"),
         ([(0, 1, 1), (2, 99, 0)], "bad.csv row 3 names '99.png', which is not among the 60 items"),

@@ -130,8 +130,11 @@ class TestReadSupervision:
         listed = read_supervision(read_items(tmp_path / "list.txt"), None, None)
         assert listed.labels.tolist() == [[1, 0], [1, 0], [0, 1], [0, 1]]
 
-    def test_not_both_and_not_neither(self, photos):
+    def test_not_both(self, photos):
         with pytest.raises(UserError, match="give pairs or labels, not both"):
             read_supervision(photos, EASY, [0, 0, 1, 1])
-        with pytest.raises(UserError, match="nothing is known of any pair"):
-            read_supervision(photos, None, None)
+
+    def test_neither_is_no_pair(self, photos):
+        assert read_supervision(photos, None, None).units == 0
+        with pytest.raises(UserError, match="there are no pairs: give at least one, or leave pairs out"):
+            read_supervision(photos, np.empty((0, 3), int), None)

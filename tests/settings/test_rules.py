@@ -45,13 +45,17 @@ CASES = [
     (6, "lead", 0.2, (V, SUPERVISED), (V, {})),
     (6, "ramp", 0.2, (V, SUPERVISED), (V, {})),
     (6, "unlabelled_per_batch", 48, (V, SUPERVISED), (V, {})),
+    (6, "neighbours", 0.5, (V, SUPERVISED), (V, {})),
+    (7, "neighbours", 0.5, (V, NOTHING), (V, {"gamma": 0.0})),
     (7, "lead", 0.2, (V, NOTHING), (V, {"gamma": 0.0})),
     (7, "ramp", 0.2, (V, NOTHING), (V, {"consistency": False})),
     (7, "unlabelled_per_batch", 48, (V, NOTHING), (V, {"gamma": 0.0})),
     (8, "similar_share", 0.2, (V, {"gamma": 0.0}), (V, {})),
     (8, "pseudo", "code", (V, SUPERVISED), (V, {})),
-    (9, "pseudo", "literal", (V, {"loss": "mihash"}), (V, {"loss": "hashnet"})),
-    (10, "divide", False, (V, {"loss": "dpsh"}), (V, {"loss": "ksh"})),
+    (9, "fade", 0.4, (V, {"neighbours": 0.0}), (V, {})),
+    (10, "neighbours", 0.5, (P, COLD), (P, WARM)),
+    (11, "pseudo", "literal", (V, {"loss": "mihash"}), (V, {"loss": "hashnet"})),
+    (12, "divide", False, (V, {"loss": "dpsh"}), (V, {"loss": "ksh"})),
 ]
 
 

@@ -36,23 +36,23 @@ class TestBroken:
         with pytest.warns(
             SkippedWarning, match=r"4 of 10 pictures .*: 0\.png: cut; 3\.png: cut; 7\.png: cut; \.\.\."
         ):
-            left = without_broken(TRAINING, reasons)
+            left = without_broken(TRAINING, reasons, used())
         assert left.known.pairs.tolist() == [[1, 2], [4, 5]]
         assert left.pool.tolist() == [6], "it lost its only pair; the query stays out"
         assert left.items is TRAINING.items
 
     def test_none_is_no_news(self):
-        assert without_broken(TRAINING, {}) is TRAINING
+        assert without_broken(TRAINING, {}, used()) is TRAINING
 
     def test_all_of_them(self):
         with pytest.raises(UserError, match="none of the 10 pictures"):
-            without_broken(TRAINING, dict.fromkeys(range(10), "cut"))
+            without_broken(TRAINING, dict.fromkeys(range(10), "cut"), used())
 
 
 class TestProblems:
     def test_vectors_have_the_mean_of_those_that_take_part(self):
         array = np.random.default_rng(0).normal(size=(10, 4)).astype(np.float32)
-        problem = vector_problem(TRAINING, array, used(noise=0.5, drop=0.3))
+        problem = vector_problem(TRAINING, array, used(noise=0.5, drop=0.3, neighbours=0.0))
         center, spread = problem.inputs.standard
         members = [0, 1, 2, 3, 4, 5, 6, 7, 9]
         np.testing.assert_allclose(center, array[members].mean(axis=0), atol=1e-6)

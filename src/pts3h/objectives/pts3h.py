@@ -81,6 +81,7 @@ def unknown_pairs(known: Tensor, count: int) -> Tensor:
 
 def build(problem: Problem, used: Used) -> PTS3H:
     """PTS3H, its variants and, with omega 0, its base."""
+    near = problem.neighbourhood if used.guided else None
     return PTS3H(
         **shared(used),
         gamma=used.gamma,
@@ -88,5 +89,5 @@ def build(problem: Problem, used: Used) -> PTS3H:
         consistency=used.consistency,
         neighbours=used.neighbours,
         fade=round(used.fade * used.steps),
-        guide=None if problem.neighbourhood is None else problem.neighbourhood.guide(problem.known),
+        guide=None if near is None else near.guide(problem.known),
     )

@@ -14,7 +14,7 @@ from ..data.views import ImageViews, VectorViews
 from ..errors import SkippedWarning, UserError
 from ..nets.backbones.backbone import Backbone
 from ..nets.feature_cache import Features, FrozenBackbone
-from ..settings.used import Used
+from ..settings.used import Used, check_known
 from ..unsupervised.guide import neighbourhood
 from ..util.progress import Progress
 
@@ -60,8 +60,8 @@ def find_broken(images: Images, size: int) -> dict[int, str]:
     return inputs.broken
 
 
-def without_broken(training: TrainingSet, broken: Mapping[int, str]) -> TrainingSet:
-    """Leave out the pictures that cannot be read, and say so."""
+def without_broken(training: TrainingSet, broken: Mapping[int, str], used: Used) -> TrainingSet:
+    """Leave out the pictures that cannot be read, and say so; refused where too little is known then."""
     if not broken:
         return training
     count = len(training.items)
@@ -74,4 +74,6 @@ def without_broken(training: TrainingSet, broken: Mapping[int, str]) -> Training
         SkippedWarning,
         stacklevel=4,
     )
-    return training.without(np.array(sorted(broken), np.int64))
+    left = training.without(np.array(sorted(broken), np.int64))
+    check_known(used, left.known)
+    return left

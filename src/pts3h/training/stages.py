@@ -14,7 +14,7 @@ import torch
 from ..data.images import Images
 from ..data.problem import Problem
 from ..data.training_set import TrainingSet
-from ..errors import CollapseWarning
+from ..errors import CollapseWarning, Interrupted
 from ..model.folder import save_model
 from ..model.model import Model
 from ..model.networks import NetworkMaker, head_maker, load_backbone, whole_maker
@@ -129,7 +129,7 @@ class Trainer:
             used = used.but(best_trial(trials).settings if trials else {})
         else:
             broken = find_broken(images, used.image_size)
-            training = without_broken(training, broken)
+            training = without_broken(training, broken, used)
         problem, make = picture_problem(training, images, used, near), whole_maker(used, backbone)
         if start is None:
             used, trials = self._choose(problem, used, make)
@@ -140,7 +140,7 @@ class Trainer:
         self, training: TrainingSet, images: Images, backbone: Backbone, used: Used
     ) -> tuple[TrainingSet, Problem, dict[int, str]]:
         features = compute_features(images, backbone, used, self.progress)
-        training = without_broken(training, features.broken)
+        training = without_broken(training, features.broken, used)
         return training, vector_problem(training, features.array, used), features.broken
 
     def _check(self, problem: Problem, used: Used, make: NetworkMaker) -> Check | None:
@@ -153,7 +153,11 @@ class Trainer:
 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", CollapseWarning)  # the run that counts will say so
-            return check_training(problem, used, learn)
+            try:
+                return check_training(problem, used, learn)
+            except Interrupted as error:
+                message = "stopped during the check, before the training: run the same command again"
+                raise Interrupted(message) from error
 
     def _with_share(self, problem: Problem, used: Used) -> Used:
         """The settings with the share of alike pairs, where it is left to an estimate."""
