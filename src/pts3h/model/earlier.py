@@ -5,6 +5,9 @@ from typing import Any
 
 from ..settings.used import FOR_VECTORS, NO_BACKBONE, window_alpha
 
+# what models hold no word of that were made when there were no look bits
+BEFORE_LOOK_BITS = {"look_bits": 0}
+
 
 def from_format_1(stored: Mapping[str, Any], summary: Mapping[str, Any], steps: int) -> dict[str, Any]:
     """Settings in which something was left open (None), filled in as training did then.

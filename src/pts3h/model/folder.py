@@ -17,10 +17,11 @@ from .. import __version__
 from ..errors import UserError
 from ..nets.backbones.build import build_backbone
 from ..nets.backbones.table import BackboneRow, find_backbone
+from ..nets.look import Look
 from ..settings.used import NO_BACKBONE, Used
 from ..util.files import explain_os_errors, sync_folder, write_atomic, write_json, write_text
 from .card import card
-from .earlier import from_format_1
+from .earlier import BEFORE_LOOK_BITS, from_format_1
 from .model import Model, Record
 from .networks import head_maker, whole_maker
 
@@ -116,7 +117,7 @@ def read_settings(description: dict[str, Any], folder: Path, steps: int) -> Used
             pass
         case other:
             raise UserError(f"{folder} was written by another version of pts3h (format {other})")
-    return Used.from_json(stored)
+    return Used.from_json({**BEFORE_LOOK_BITS, **stored})
 
 
 def read_history(path: Path) -> list[Record]:
@@ -133,7 +134,8 @@ def untrained(
     if used.backbone != NO_BACKBONE:
         backbone = build_backbone(used.backbone, weights="random")[0]
         make = make if frozen else whole_maker(used, backbone)
-    return Model(used, width, make(), make(), backbone if frozen else None, summary, history)
+    look = Look(used.look_bits, inputs=width) if used.look_bits else None
+    return Model(used, width, make(), make(), backbone if frozen else None, summary, history, look)
 
 
 def refuse_existing(folder: Path) -> None:

@@ -4,20 +4,26 @@ from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal, Self
 
+import numpy as np
+
+from ..codes import DEFAULT_WEIGHT, Layout
 from ..data.batches import Batches
 from ..data.training_set import TrainingSet
 from ..errors import UserError
 from ..losses.table import LOSSES, Loss, Reading
 from ..nets.backbones.table import BackboneRow, find_backbone
+from ..unsupervised.linear import check_directions
 from .asked import AUTO, Settings
 from .rules import idle, nothing_to_do
 
 NO_BACKBONE = "none"
 HEAD_STEPS = 1000
+LOOK_BITS = 0
 LARGEST_ALPHA = 0.995  # the paper's
 
 # what holds for every loss and every kind of item; Settings says why
 DEFAULTS: dict[str, Any] = {
+    "look_bits": LOOK_BITS,
     "consistency": True,
     "divide": True,
     "unlabelled_per_batch": 96,
@@ -65,6 +71,7 @@ class Used:
     """Settings with every choice made. :class:`~pts3h.settings.asked.Settings` says what each one is."""
 
     bits: int
+    look_bits: int
     loss: str
     seed: int
     omega: float
@@ -103,6 +110,11 @@ class Used:
     noise: float
     drop: float
     device: str
+
+    @property
+    def layout(self) -> Layout:
+        """What the bits of the codes are."""
+        return Layout(self.bits, self.look_bits, DEFAULT_WEIGHT)
 
     @property
     def takes_pictures(self) -> bool:
@@ -167,6 +179,8 @@ def resolve(settings: Settings, training: TrainingSet, *, shared: Collection[str
     used = neutral(used)
     if backbone is not None:
         check_size(used, backbone)
+    else:
+        check_directions("look_bits", used.look_bits, np.asarray(training.items.content).shape[1])
     return used
 
 

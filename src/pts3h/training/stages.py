@@ -23,6 +23,7 @@ from ..settings.used import Used
 from ..util.progress import Progress
 from .checkpoint import stored_settings
 from .learning import Learned, learn
+from .look import learn_look
 from .loop import Watcher
 from .preparation import compute_features, find_broken, picture_problem, vector_problem, without_broken
 from .tuning import Trial, Tuning
@@ -104,7 +105,7 @@ class Trainer:
         make = head_maker(used, width_of(problem))
         used, trials = self._choose(problem, used, make)
         learned = self._learn(problem, used, make, last=True)
-        return self._fitted(training, used, learned, backbone, broken, trials)
+        return self._fitted(training, problem, used, learned, backbone, broken, trials)
 
     def _fit_whole(self, training: TrainingSet, images: Images, used: Used) -> Fitted:
         """Fine-tune; by default from a head trained on frozen features: it costs seconds and saves hours."""
@@ -122,7 +123,7 @@ class Trainer:
         if start is None:
             used, trials = self._choose(problem, used, make)
         learned = self._learn(problem, used, make, start=start, last=True)
-        return self._fitted(training, used, learned, None, broken, trials)
+        return self._fitted(training, problem, used, learned, None, broken, trials)
 
     def _frozen_problem(
         self, training: TrainingSet, images: Images, backbone: Backbone, used: Used
@@ -173,6 +174,7 @@ class Trainer:
     def _fitted(
         self,
         training: TrainingSet,
+        problem: Problem,
         used: Used,
         learned: Learned,
         backbone: Backbone | None,
@@ -194,6 +196,7 @@ class Trainer:
             backbone,
             summary,
             learned.history,
+            learn_look(learned.teacher, problem, used, self.progress),
             self.asked,
         )
         return Fitted(model, broken, trials)
