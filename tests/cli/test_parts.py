@@ -8,7 +8,7 @@ import pytest
 
 import pts3h
 from pts3h.codes import DEFAULT_WEIGHT, Layout
-from tests.cli.commands import FIT_PHOTOS, FIT_VECTORS
+from tests.cli.commands import FIT_VECTORS, PHOTOS, QUICK
 
 LAYOUT = Layout(10, 6, DEFAULT_WEIGHT)
 PARTS = ("--bits", 10, "--look-bits", 6)
@@ -64,10 +64,14 @@ def test_near_duplicates_are_alike_by_look(bits, run, by, flags):
     assert f"groups by {by}, radius 1" in run("dedup", "an.index", "--radius", 1, *flags).err
 
 
-@pytest.mark.parametrize("flags", [[], ["--backbone", "small", "--fine-tune"]], ids=["frozen", "fine-tuned"])
+@pytest.mark.parametrize(
+    "flags",
+    [PHOTOS, [*QUICK, "--image-size", 32, "--backbone", "small", "--fine-tune"]],
+    ids=["frozen", "fine-tuned"],
+)
 def test_pictures_from_fit_to_near_copies(here, run, kinds, flags):
     shutil.copy("photos/00.png", "photos/a copy.png")
-    done = run(*FIT_PHOTOS, "--pairs", "pairs.csv", *PARTS, *flags, "--json").json
+    done = run("fit", "photos", "--pairs", "pairs.csv", "--out", "model", *PARTS, *flags, "--json").json
     assert (done["bits"], done["look_bits"], done["weight"]) == (10, 6, DEFAULT_WEIGHT)
     page = (here / "model" / "report.html").read_text()
     assert "A model of 10 + 6 bits" in page and "Distances of pairs by meaning" in page
