@@ -24,7 +24,7 @@ from pts3h import Hasher, evaluate, kernel
 from pts3h.bench.sources import known_labels, load_data, split_of
 from pts3h.codes import By, Codes, Layout
 from pts3h.data.datasets.table import DATASETS
-from pts3h.data.images import ImageFiles, Positions
+from pts3h.data.images import ImageArray, ImageFiles, Positions
 from pts3h.data.items import Items, encode_classes, read_items
 from pts3h.evaluation import Report
 from pts3h.model.model import Model
@@ -111,7 +111,7 @@ def pictures_at(items: Items, positions: Positions) -> Iterator[Image.Image]:
     for position in positions:
         if isinstance(content, ImageFiles):
             yield Image.open(content.paths[position]).convert("RGB")
-        else:
+        elif isinstance(content, ImageArray):
             yield Image.fromarray(content.pixels[position])
 
 

@@ -166,9 +166,9 @@ def test_a_fine_tuned_network_learns_the_look_of_what_it_encodes():
         (
             VECTORS,
             {"look_bits": 7},
-            "look_bits=7 needs as many directions, and items of 6 numbers have only 6",
+            "look_bits=7 needs as many directions, and vectors of 6 numbers have only 6",
         ),
-        (IMAGES, {**SMALL, "look_bits": 257}, "look_bits=257 needs .* items of 256 numbers have only 256"),
+        (IMAGES, {**SMALL, "look_bits": 257}, "look_bits=257 needs .* vectors of 256 numbers have only 256"),
         (IMAGES, {**SMALL, "look_bits": 257, "freeze": True}, "look_bits=257 needs"),
     ],
     ids=KINDS,

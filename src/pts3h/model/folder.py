@@ -135,7 +135,7 @@ def untrained(
         backbone = build_backbone(used.backbone, weights="random")[0]
         make = make if frozen else whole_maker(used, backbone)
     look = Look(used.look_bits, inputs=width) if used.look_bits else None
-    return Model(used, width, make(), make(), backbone if frozen else None, summary, history, look)
+    return Model(used, width, make(), make(), backbone if frozen else None, look, summary, history)
 
 
 def refuse_existing(folder: Path) -> None:

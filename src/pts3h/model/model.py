@@ -61,9 +61,9 @@ class Model:
         student: the trained network.
         teacher: its moving average.
         backbone: the frozen image network in front of both; None for vectors and for fine-tuned networks.
+        look: makes the look bits, for student and teacher alike; None where there are none.
         summary: what it was trained on, for the card.
         history: one record per step.
-        look: makes the look bits, for student and teacher alike; None where there are none.
         asked: what the user asked for, by setting.
     """
 
@@ -72,9 +72,9 @@ class Model:
     student: HashNetwork
     teacher: HashNetwork
     backbone: Backbone | None
+    look: Look | None
     summary: dict[str, Any]
     history: list[Record]
-    look: Look | None = None
     asked: Mapping[str, Any] = field(default_factory=dict)
 
     @property

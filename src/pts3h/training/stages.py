@@ -194,9 +194,9 @@ class Trainer:
             learned.student,
             learned.teacher,
             backbone,
+            learn_look(learned.teacher, problem, used, self.progress),
             summary,
             learned.history,
-            learn_look(learned.teacher, problem, used, self.progress),
             self.asked,
         )
         return Fitted(model, broken, trials)

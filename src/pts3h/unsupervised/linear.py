@@ -53,8 +53,8 @@ def check_directions(name: str, count: int, width: int) -> None:
     """Refuse more bits than there are directions; ``name`` is the setting that says how many bits."""
     if count > width:
         raise UserError(
-            f"{name}={count} needs as many directions, and items of {width} numbers have only {width}: take "
-            "fewer"
+            f"{name}={count} needs as many directions, and vectors of {width} numbers have only {width}: "
+            "choose fewer"
         )
 
 
