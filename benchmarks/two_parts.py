@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from pts3h import Hasher, evaluate, kernel
+from pts3h import Diverged, Hasher, evaluate, kernel
 from pts3h.bench.sources import known_labels, load_data, split_of
 from pts3h.codes import By, Codes, Layout
 from pts3h.data.datasets.table import DATASETS
@@ -154,6 +154,7 @@ def main() -> None:
     parser.add_argument("--images", type=int, default=12_000, help="of a data set")
     parser.add_argument("--labels", type=int, default=500, help="known in a data set")
     parser.add_argument("--pairs", type=int, default=120, help="known in a folder")
+    parser.add_argument("--similar-share", type=float, help="as the setting; drawn pairs say it is a half")
     parser.add_argument("--copies", type=int, default=1_000)
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args()
@@ -171,8 +172,13 @@ def main() -> None:
         write_copies(case.items, originals, Path(copies), asked.seed)
         for split in asked.splits:
             bits, look = map(int, split.split("+"))
-            hasher = Hasher(bits=bits, look_bits=look, seed=asked.seed)
-            measure(case, hasher.fit(case.items, **case.known, progress=False).model, Path(copies), originals)
+            try:
+                hasher = Hasher(bits=bits, look_bits=look, seed=asked.seed, similar_share=asked.similar_share)
+                hasher.fit(case.items, **case.known, progress=False)
+            except Diverged as error:
+                print(f"{split:>14}  {error}")
+                continue
+            measure(case, hasher.model, Path(copies), originals)
 
 
 if __name__ == "__main__":
