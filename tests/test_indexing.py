@@ -61,9 +61,9 @@ def run(capsys, monkeypatch, *arguments):
 def test_index_again_codes_only_what_changed(model, album, tmp_path, monkeypatch):
     encoder = load_model(model)
     coded = []
-    original = Model.outputs
+    original = Model.encode
     monkeypatch.setattr(
-        Model, "outputs", lambda self, items, **kw: coded.append(len(items)) or original(self, items, **kw)
+        Model, "encode", lambda self, items, **kw: coded.append(len(items)) or original(self, items, **kw)
     )
     with open_index(tmp_path / "an.index", bits=16, model=encoder.fingerprint) as index:
         first = indexing.index_items(encoder, read_items(album), index)

@@ -14,7 +14,8 @@ from .errors import UserError
 
 MAX_BITS = 4096
 MAX_WEIGHT = 16
-# How much a learned bit counts beside a look bit, unless someone says otherwise.
+# How much a learned bit counts beside a look bit, unless someone says otherwise: the least by which look
+# bits cost no precision over all ranks (docs/decisions.md).
 DEFAULT_WEIGHT = 3
 # Distances are kept as int16.
 MAX_DISTANCE = 2**15 - 1

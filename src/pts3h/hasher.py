@@ -18,6 +18,7 @@ from .model.folder import load_model, save_model
 from .model.model import Model, Record
 from .nets.backbones.table import BackboneRow
 from .settings.asked import Network, Optimizer, Settings, check_names
+from .settings.defaults import LOOK_BITS
 from .settings.used import Used, resolve
 from .training.output_folder import claim_folder, is_unfinished
 from .training.stages import Trainer
@@ -44,6 +45,7 @@ class Hasher:
         self,
         *,
         bits: int = 64,
+        look_bits: int | None = None,
         loss: str | Loss = "dsh",
         seed: int = 0,
         omega: float | None = None,
@@ -89,7 +91,9 @@ class Hasher:
         """Choose settings; ``None`` and "auto" leave the choice to the loss, the data and the defaults.
 
         Args:
-            bits: Code length.
+            bits: Number of learned bits.
+            look_bits: Number of look bits behind them: not learned from pairs, they break ties
+                and find near-copies. By default 0.
             loss: Pairwise loss: a name, or a Loss of your own.
             seed: Seed of everything random. The same seed and data give the same model on the
                 same machine.
@@ -249,7 +253,7 @@ class Hasher:
         return self
 
     def encode(self, items: ItemsLike, *, network: Network = "teacher", progress: Progress = None) -> Codes:
-        """Packed codes (n, ceil(bits / 8)) of items of any kind that ``fit`` takes.
+        """Packed codes (n, ceil(bits / 8)) of items of any kind that ``fit`` takes: learned bits, then look.
 
         Args:
             items: what to encode.
@@ -268,7 +272,7 @@ class Hasher:
     def outputs(
         self, items: ItemsLike, *, network: Network = "teacher", progress: Progress = None
     ) -> tuple[NDArray[np.float32], dict[int, str]]:
-        """Real outputs (n, bits), and the reason by position for pictures that cannot be read."""
+        """Real outputs (n, bits) of the learned part, and the reason by position for unreadable pictures."""
         return self.model.outputs(items, network=network, progress=progress)
 
     @property
@@ -285,8 +289,11 @@ class Hasher:
 
     @property
     def bits(self) -> int:
-        """Code length."""
-        return self.settings.bits if self._model is None else self._model.bits
+        """Code length: learned bits and look bits."""
+        if self._model is not None:
+            return self._model.bits
+        look = LOOK_BITS if self.settings.look_bits is None else self.settings.look_bits
+        return self.settings.bits + look
 
     @property
     def history(self) -> list[Record]:

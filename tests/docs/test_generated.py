@@ -77,12 +77,12 @@ def test_every_setting_with_its_flag():
             assert flags == "--fine-tune"
         else:
             assert flags.split(", ") == [*options[name].opts, *options[name].secondary_opts]
-    assert ["bits", "int", "Code length.", "--bits, -b"] in rows
+    assert ["bits", "int", "Number of learned bits.", "--bits, -b"] in rows
 
 
 def test_settings_are_in_the_groups_of_the_help():
     assert [row[0] for row in rows_below("Vectors")] == ["noise", "drop"]
-    assert [row[0] for row in rows_below("General")] == ["bits", "loss", "seed", "device"]
+    assert [row[0] for row in rows_below("General")] == ["bits", "look_bits", "loss", "seed", "device"]
 
 
 def test_a_setting_without_a_meaning_is_not_passed_over(monkeypatch):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pts3h
-from pts3h.settings.used import window_alpha
+from pts3h.settings.defaults import window_alpha
 from tests.model.models import VECTORS
 
 GOLDEN = sorted((Path(__file__).parent / "golden").iterdir())
@@ -56,3 +56,6 @@ def test_saved_again_it_is_of_the_present_format(folder, tmp_path):
     again = pts3h.load_model(tmp_path / "again")
     assert again.fingerprint == hasher.fingerprint and again.used == hasher.used
     assert "None" not in (tmp_path / "again" / "README.md").read_text()
+    assert again.used.look_bits == 0
+    weights = [(where / "model.safetensors").read_bytes() for where in (folder, tmp_path / "again")]
+    assert weights[0] == weights[1]

@@ -4,6 +4,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 
+from pts3h.codes import Layout
 from pts3h.data.items import read_items
 from pts3h.report.coded import Coded
 
@@ -66,22 +67,25 @@ class Page(HTMLParser):
         return [attributes for name, attributes in self.tags if name == tag]
 
 
-def coded(count=50, bits=12, *, seed=0, chance=None, pairs=None):
+def coded(count=50, layout=Layout(12), *, seed=0, chance=None, pairs=None):
     """Random codes of vectors, few enough bits that some are equal."""
-    signs = np.random.default_rng(seed).random((count, bits)) < 0.5
+    signs = np.random.default_rng(seed).random((count, layout.bits)) < 0.5
     everything = np.arange(count)
     return Coded(
         items=read_items(np.zeros((count, 2), np.float32)),
         positions=everything,
         codes=np.packbits(signs, axis=1),
-        bits=bits,
+        layout=layout,
         chance=everything if chance is None else chance,
         pairs=everything if pairs is None else pairs,
         skipped={},
     )
 
 
-def brute_force(codes, bits):
-    """(n, n) Hamming distances, bit by bit."""
-    signs = np.unpackbits(codes, axis=1, count=bits)
-    return (signs[:, None, :] != signs[None, :, :]).sum(axis=2)
+def brute_force(codes, layout):
+    """(n, n) distances by both parts, bit by bit."""
+    signs = np.unpackbits(codes, axis=1, count=layout.bits)
+    differ = signs[:, None, :] != signs[None, :, :]
+    return layout.weight * differ[..., : layout.meaning].sum(axis=2) + differ[..., layout.meaning :].sum(
+        axis=2
+    )

@@ -5,6 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from pts3h.codes import Layout
 from pts3h.data.items import read_items
 from pts3h.data.known_pairs import LabelPairs, PairList
 from pts3h.errors import UserError
@@ -61,7 +62,7 @@ def test_pictures_that_cannot_be_read(rng, tmp_path):
 
 
 def test_groups_of_equal_codes():
-    some = coded(100, bits=4, chance=np.arange(0, 100, 2))
+    some = coded(100, Layout(4), chance=np.arange(0, 100, 2))
     sizes = Counter(code.tobytes() for code in some.codes[::2])
     assert sorted(some.groups().tolist()) == sorted(sizes.values())
 

@@ -1,8 +1,11 @@
 """Distances of pairs against brute force, quantiles and shares against numpy."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from pts3h.codes import Layout
 from pts3h.data.known_pairs import LabelPairs, PairList
 from pts3h.report import distances as module
 from pts3h.report.distances import Distances, nearer, pair_distances, threshold_distance
@@ -22,7 +25,7 @@ def counts(distances, bits=12):
 
 def test_pairs_of_labels():
     some = coded()
-    expected, far = {"alike": [], "not alike": [], "random": []}, brute_force(some.codes, 12)
+    expected, far = {"alike": [], "not alike": [], "random": []}, brute_force(some.codes, Layout(12))
     for a in range(50):
         for b in range(a):
             expected["random"].append(far[a, b])
@@ -32,10 +35,21 @@ def test_pairs_of_labels():
     assert by_kind(found) == {kind: counts(values) for kind, values in expected.items()}
 
 
+def test_only_learned_bits_count():
+    """The look of an item says nothing of the pairs that are known."""
+    some = coded(layout=Layout(12, 9, 3))
+    learned = coded(layout=Layout(12))
+    learned = replace(learned, codes=np.packbits(np.unpackbits(some.codes, axis=1, count=12), axis=1))
+    found, expected = (
+        by_kind(pair_distances(one, LabelPairs(KINDS), np.random.default_rng(0))) for one in (some, learned)
+    )
+    assert found == expected and len(found["random"]) == 13
+
+
 def test_pairs_one_by_one():
     pairs = random_pairs(np.arange(50) % 3, 70)
     some, known = coded(), PairList(50, pairs)
-    far = brute_force(some.codes, 12)
+    far = brute_force(some.codes, Layout(12))
     found = by_kind(pair_distances(some, known, np.random.default_rng(0)))
     for kind, similar in (("alike", 1), ("not alike", 0)):
         assert found[kind] == counts([far[a, b] for a, b, s in pairs if s == similar])

@@ -10,6 +10,7 @@ import pytest
 from PIL import Image
 
 import pts3h
+from pts3h.codes import Layout
 from pts3h.data.items import Items
 from pts3h.data.known_pairs import LabelPairs, PairList
 from pts3h.errors import UserError
@@ -75,7 +76,7 @@ def test_sections_come_in_order(hasher, written):
     "known", [KNOWN, LabelPairs(np.arange(40) % 4 - 1), None], ids=["pairs", "labels", "nothing"]
 )
 def test_the_histogram_is_that_of_the_codes(hasher, written, known):
-    far = brute_force(hasher.encode(VECTORS), 12)
+    far = brute_force(hasher.encode(VECTORS), Layout(12))
     expected = {"random": [0] * 13}
     if known is not None:
         expected = {"alike": [0] * 13, "not alike": [0] * 13, **expected}
@@ -99,7 +100,7 @@ def test_the_histogram_is_that_of_the_codes(hasher, written, known):
 def test_long_codes_are_put_into_bins(written):
     hasher = fitted(bits=100)
     (_, *rows) = written(hasher.model, VECTORS).tables["Pairs at each distance"]
-    far = brute_force(hasher.encode(VECTORS), 100)[np.triu_indices(40, k=1)]
+    far = brute_force(hasher.encode(VECTORS), Layout(100))[np.triu_indices(40, k=1)]
     assert 64 <= far.max() < 98, "two distances share a bin, and the last ones are empty"
     expected, _ = np.histogram(far, bins=range(0, 2 * len(rows) + 2, 2))
     assert [int(row[1]) for row in rows] == expected[: len(rows)].tolist() and sum(expected) == 780
@@ -117,7 +118,7 @@ def test_the_threshold(hasher, written):
 
 def test_vectors_are_shown_by_id(hasher, written):
     page = written(hasher.model, Items(VECTORS, [f"id {n}" for n in range(40)]), queries=3)
-    far = brute_force(hasher.encode(VECTORS), 12)
+    far = brute_force(hasher.encode(VECTORS), Layout(12))
     (_, *rows) = page.tables["Queries and their 8 nearest ids"]
     assert len(rows) == 3 and page.all("img") == []
     for query, *hits, more in rows:

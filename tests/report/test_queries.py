@@ -2,13 +2,14 @@
 
 import numpy as np
 
+from pts3h.codes import Layout
 from pts3h.data.known_pairs import PairList
 from pts3h.report.queries import HITS, chance_queries
 from tests.report.pages import brute_force, coded
 
 
 def check(some, queries):
-    far = brute_force(some.codes, some.bits)
+    far = brute_force(some.codes, some.layout)
     row_of = {position: row for row, position in enumerate(some.positions.tolist())}
     for query in queries:
         row = row_of[query.position]
@@ -26,9 +27,14 @@ def test_the_nearest_others():
     check(some, queries)
 
 
+def test_both_parts_of_the_codes_count():
+    some = coded(80, Layout(7, 6, 3))
+    check(some, chance_queries(some, None, 80, np.random.default_rng(0)))
+
+
 def test_more_equal_codes_than_hits():
     """The query itself is behind those that come before it, and still not among its hits."""
-    some = coded(60, bits=2)
+    some = coded(60, Layout(2))
     queries = chance_queries(some, None, 60, np.random.default_rng(0))
     check(some, queries)
     assert all(query.position not in {hit.position for hit in query.hits} for query in queries)

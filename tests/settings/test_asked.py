@@ -22,6 +22,9 @@ def made(**settings):
         ({"bits": 12.5}, "bits must be a whole number"),
         ({"bits": True}, "bits must be a whole number"),
         ({"bits": "64"}, "bits must be a whole number"),
+        ({"look_bits": -1}, "look_bits must be a whole number from 0 to 4095, got -1"),
+        ({"look_bits": 0.5}, "look_bits must be a whole number, got 0.5"),
+        ({"bits": 64, "look_bits": 4090}, r"a code has at most 4096 bits, got 64 \+ 4090 bits"),
         ({"loss": "triplet"}, "no loss 'triplet': choose from dsh, dpsh, ksh, dhn, hashnet, mihash"),
         ({"loss": "dpshh"}, "no loss 'dpshh': did you mean dpsh?"),
         ({"loss": 3}, "loss must be text or a Loss, got 3"),
@@ -40,7 +43,7 @@ def made(**settings):
         ({"labelled_per_batch": 1}, "labelled_per_batch must be between 2"),
         ({"steps": 5, "epochs": 1}, "steps or epochs, not both"),
         ({"omga": 1}, "no setting 'omga': did you mean omega?"),
-        ({"zzz": 1}, "no setting 'zzz'; there are bits, loss"),
+        ({"zzz": 1}, "no setting 'zzz'; there are bits, look_bits, loss"),
     ],
 )
 def test_refused_in_one_line(settings, match):

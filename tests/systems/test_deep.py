@@ -11,6 +11,7 @@ from pts3h.data.inputs import VectorInputs
 from pts3h.data.items import from_array
 from pts3h.errors import UserError
 from pts3h.settings.asked import Settings
+from pts3h.settings.defaults import DEFAULTS
 from pts3h.settings.used import resolve
 from pts3h.systems.deep import DeepSystem
 from pts3h.systems.system import Encoder, Task
@@ -154,3 +155,17 @@ class TestSettings:
         assert (
             SYSTEMS.find("dsh").used(Task(training, BITS, settings=asked, shared=frozenset(asked))).views == 0
         )
+
+
+def test_only_learned_bits_are_compared(monkeypatch):
+    """Whatever the default of a hasher is: the paper's codes have no look bits."""
+    monkeypatch.setitem(DEFAULTS, "look_bits", 8)
+    training, system = problems.make_label_training(), DEEP["pts3h-dsh"]
+    assert resolve(Settings(), training).look_bits == 8
+    assert system.used(Task(training, BITS)).look_bits == 0
+    assert system.used(Task(training, BITS, settings={"look_bits": 0})).look_bits == 0
+    with pytest.raises(
+        UserError, match="look_bits=8 would do nothing here: pts3h-dsh always has look_bits=0"
+    ):
+        system.used(Task(training, BITS, settings={"look_bits": 8}))
+    assert SYSTEMS.find("itq").used(Task(training, BITS)).look_bits == 0

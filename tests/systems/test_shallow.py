@@ -106,7 +106,7 @@ class TestSupervised:
 @pytest.mark.parametrize("name", ("itq", "fasth"))
 def test_more_bits_than_directions(name):
     if name == "itq":
-        with pytest.raises(pts3h.UserError, match="only 20: choose fewer bits"):
+        with pytest.raises(pts3h.UserError, match=r"bits=24 needs .* have only 20: choose fewer"):
             codes_of(name, training(), bits=24)
     else:
         assert codes_of(name, training(), bits=24).shape == (300, 3)

@@ -22,7 +22,7 @@ def learner(seen=None, *, diverges_at=None):
     """Training whose codes tell the four kinds apart where eta is 0.5, and say nothing elsewhere."""
 
     class Network(torch.nn.Linear):
-        bits = 12
+        width = 12
 
     def learn(problem, used):
         if seen is not None:

@@ -13,7 +13,7 @@ from ..errors import UserError
 from ..settings.asked import Network
 from ..util.files import write_array, write_text
 from .arguments import ItemsSource, ModelFolder, Root
-from .output import AsJson, say
+from .output import AsJson, bits_facts, say
 
 EXAMPLE = "pts3h encode model/ photos/ --out codes.npy"
 
@@ -41,9 +41,7 @@ def encode(
     write_array(out, encoded.codes)
     write_text(ids_file, "".join(f"{name}\n" for name in encoded.ids))
     if as_json:
-        layout = encoded.layout
-        parts = {"look_bits": layout.look, "weight": layout.weight} if layout.look else {}
-        facts = {"codes": str(out), "items": len(encoded.ids), "bits": layout.meaning, **parts}
+        facts = {"codes": str(out), "items": len(encoded.ids), **bits_facts(encoded.layout)}
         print(json.dumps({**facts, "skipped": encoded.skipped}))
         return
     for reason in encoded.skipped.values():

@@ -14,7 +14,7 @@ from ..data.pair_files import read_supervision
 from ..model.verdict import verdict
 from ..report import write_report
 from .arguments import ItemsSource, Root
-from .output import AsJson, say
+from .output import AsJson, bits_facts, say
 from .setting_flags import parse_grid, with_settings
 
 EXAMPLE = "pts3h fit photos/ --pairs pairs.csv --bits 64 --out model/"
@@ -91,7 +91,7 @@ def fit(
     page = write_page(hasher, collection, out, pairs, labels, transitive) if report else None
     result = {
         "model": str(out),
-        "bits": hasher.bits,
+        **bits_facts(hasher.model.layout),
         "fingerprint": hasher.fingerprint,
         "steps": len(hasher.history),
         **hasher.model.summary,

@@ -5,6 +5,8 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
+from ..codes import Layout
+
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for another program to read.")]
 
 
@@ -17,6 +19,12 @@ def fail(message: str, code: int = 2) -> NoReturn:
     """One line, and the end."""
     print(f"pts3h: {' '.join(message.split())}", file=sys.stderr)
     sys.exit(code)
+
+
+def bits_facts(layout: Layout) -> dict[str, int]:
+    """What the bits of codes are, for another program."""
+    parts = {"look_bits": layout.look, "weight": layout.weight} if layout.look else {}
+    return {"bits": layout.meaning, **parts}
 
 
 def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from ..settings.used import NO_BACKBONE
+from ..settings.defaults import NO_BACKBONE
+from ..settings.used import Used
 from .verdict import verdict
 
 
@@ -10,13 +11,15 @@ def card(description: dict[str, Any]) -> str:
     """The README of a model folder."""
     settings, summary = description["settings"], description["summary"]
     facts = {name: value for name, value in summary.items() if name != "check"}
+    layout = Used.from_json(settings).layout
+    parts = f": {layout.meaning} learned ones and {layout.look} of the look" if layout.look else ""
     is_for_vectors = settings["backbone"] == NO_BACKBONE
     items = f"vectors of {description['width']} numbers" if is_for_vectors else "pictures"
     return "\n".join(
         [
-            f"# A pts3h model: {settings['bits']} bits",
+            f"# A pts3h model: {layout}",
             "",
-            f"It turns {items} into binary codes of {settings['bits']} bits.",
+            f"It turns {items} into binary codes of {layout.bits} bits{parts}.",
             "",
             "```python",
             "import pts3h",

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ..settings.used import FOR_VECTORS, NO_BACKBONE, window_alpha
+from ..settings.defaults import FOR_VECTORS, NO_BACKBONE, window_alpha
 
 
 def from_format_1(stored: Mapping[str, Any], summary: Mapping[str, Any], steps: int) -> dict[str, Any]:

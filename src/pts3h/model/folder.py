@@ -17,7 +17,9 @@ from .. import __version__
 from ..errors import UserError
 from ..nets.backbones.build import build_backbone
 from ..nets.backbones.table import BackboneRow, find_backbone
-from ..settings.used import NO_BACKBONE, Used
+from ..nets.look import Look
+from ..settings.defaults import NO_BACKBONE
+from ..settings.used import Used
 from ..util.files import explain_os_errors, sync_folder, write_atomic, write_json, write_text
 from .card import card
 from .earlier import from_format_1
@@ -133,7 +135,8 @@ def untrained(
     if used.backbone != NO_BACKBONE:
         backbone = build_backbone(used.backbone, weights="random")[0]
         make = make if frozen else whole_maker(used, backbone)
-    return Model(used, width, make(), make(), backbone if frozen else None, summary, history)
+    look = Look(used.look_bits, inputs=width) if used.look_bits else None
+    return Model(used, width, make(), make(), backbone if frozen else None, look, summary, history)
 
 
 def refuse_existing(folder: Path) -> None:

@@ -6,21 +6,23 @@ from numpy.typing import NDArray
 
 from ..data.images import Positions
 from ..data.inputs import Inputs
+from ..nets.backbones.backbone import Backbone
 from ..nets.hash_network import HashNetwork
+from ..nets.look import TwoParts
 from ..util.memory import keep_freed_memory
 from ..util.progress import Progress, bar
 
 
 @torch.inference_mode()
 def run(
-    network: HashNetwork,
+    network: HashNetwork | TwoParts | Backbone,
     inputs: Inputs,
     positions: Positions,
     *,
     mirror: bool = False,
     progress: Progress = None,
 ) -> NDArray[np.float32]:
-    """(n, bits) real outputs of the unperturbed items at ``positions``.
+    """(n, width) real outputs of the unperturbed items at ``positions``.
 
     Args:
         network: left in evaluation mode.
@@ -32,7 +34,7 @@ def run(
     keep_freed_memory()
     network.eval()
     device = next(network.parameters()).device
-    outputs = np.empty((len(positions), network.bits), np.float32)
+    outputs = np.empty((len(positions), network.width), np.float32)
     with bar("encoding", len(positions), unit="items", progress=progress) as advance:
         for start in range(0, len(positions), inputs.batch):
             some = positions[start : start + inputs.batch]

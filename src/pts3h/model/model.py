@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
 from ..codes import Codes, Layout, pack
 from ..data.inputs import ImageInputs, Inputs, VectorInputs
@@ -17,6 +17,7 @@ from ..errors import UserError
 from ..nets.backbones.backbone import Backbone
 from ..nets.feature_cache import FrozenBackbone
 from ..nets.hash_network import HashNetwork
+from ..nets.look import Look, TwoParts
 from ..settings.asked import Network
 from ..settings.used import Used
 from ..util.progress import Progress
@@ -35,19 +36,19 @@ class Encoded:
         codes: (n, bytes) packed, one row per id.
         skipped: reason by id, for pictures that could not be read.
         kept: positions of the items that have a code.
-        bits: code length.
+        layout: what the bits of the codes are.
     """
 
     ids: list[str]
     codes: Codes
     skipped: dict[str, str]
     kept: NDArray[np.int64]
-    bits: int
+    layout: Layout
 
     @property
-    def layout(self) -> Layout:
-        """What the bits of the codes are."""
-        return Layout(self.bits)
+    def bits(self) -> int:
+        """Code length: learned bits and look bits."""
+        return self.layout.bits
 
 
 @dataclass
@@ -60,6 +61,7 @@ class Model:
         student: the trained network.
         teacher: its moving average.
         backbone: the frozen image network in front of both; None for vectors and for fine-tuned networks.
+        look: makes the look bits, for student and teacher alike; None where there are none.
         summary: what it was trained on, for the card.
         history: one record per step.
         asked: what the user asked for, by setting.
@@ -70,19 +72,20 @@ class Model:
     student: HashNetwork
     teacher: HashNetwork
     backbone: Backbone | None
+    look: Look | None
     summary: dict[str, Any]
     history: list[Record]
     asked: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def bits(self) -> int:
-        """Code length."""
-        return self.used.bits
+        """Code length: learned bits and look bits."""
+        return self.layout.bits
 
     @property
     def layout(self) -> Layout:
         """What the bits of its codes are."""
-        return Layout(self.bits)
+        return self.used.layout
 
     @cached_property
     def fingerprint(self) -> str:
@@ -105,33 +108,46 @@ class Model:
             for name, tensor in network.state_dict().items()
         }
 
-    def parts(self) -> dict[str, HashNetwork | Backbone]:
+    def parts(self) -> dict[str, nn.Module]:
         """The networks by the names that their weights are stored under."""
-        parts: dict[str, HashNetwork | Backbone] = {"student": self.student, "teacher": self.teacher}
-        return parts if self.backbone is None else {**parts, "backbone": self.backbone}
+        parts = {
+            "student": self.student,
+            "teacher": self.teacher,
+            "backbone": self.backbone,
+            "look": self.look,
+        }
+        return {name: part for name, part in parts.items() if part is not None}
 
     def outputs(
         self, items: ItemsLike, *, network: Network = "teacher", progress: Progress = None
     ) -> tuple[NDArray[np.float32], dict[int, str]]:
-        """(n, bits) real outputs, and the reason by position for pictures that cannot be read."""
-        if network not in ("teacher", "student"):
-            raise UserError(f"network must be 'teacher' or 'student', got {network!r}")
-        net = (self.teacher if network == "teacher" else self.student).to(pick_device(self.used.device))
-        items = read_items(items)
-        inputs = self._inputs(items, progress)
-        # frozen features show their own bar; what is above them takes a moment
-        shown = progress if self.used.fine_tunes else False
-        outputs = run(net, inputs, np.arange(len(items)), mirror=self.used.mirror, progress=shown)
-        return outputs, dict(sorted(inputs.broken.items()))
+        """(n, bits) real outputs of the learned part, and the reason by position for unreadable pictures."""
+        return self._run(self._network(network), read_items(items), progress)
 
     def encode(self, items: ItemsLike, *, network: Network = "teacher", progress: Progress = None) -> Encoded:
         """Packed codes of the items that can be read, and the reasons for the others."""
-        items = read_items(items)
-        outputs, broken = self.outputs(items, network=network, progress=progress)
+        items, learned = read_items(items), self._network(network)
+        both = learned if self.look is None else TwoParts(learned, self.look)
+        outputs, broken = self._run(both, items, progress)
         kept = np.setdiff1d(np.arange(len(items)), list(broken))
         codes = pack(outputs[kept])
         skipped = {items.ids[position]: reason for position, reason in broken.items()}
-        return Encoded([items.ids[position] for position in kept], codes, skipped, kept, self.bits)
+        return Encoded([items.ids[position] for position in kept], codes, skipped, kept, self.layout)
+
+    def _network(self, name: Network) -> HashNetwork:
+        if name not in ("teacher", "student"):
+            raise UserError(f"network must be 'teacher' or 'student', got {name!r}")
+        return self.teacher if name == "teacher" else self.student
+
+    def _run(
+        self, network: HashNetwork | TwoParts, items: Items, progress: Progress
+    ) -> tuple[NDArray[np.float32], dict[int, str]]:
+        network = network.to(pick_device(self.used.device))
+        inputs = self._inputs(items, progress)
+        # frozen features show their own bar; what is above them takes a moment
+        shown = progress if self.used.fine_tunes else False
+        outputs = run(network, inputs, np.arange(len(items)), mirror=self.used.mirror, progress=shown)
+        return outputs, dict(sorted(inputs.broken.items()))
 
     def _inputs(self, items: Items, progress: Progress) -> Inputs:
         images = items.images

@@ -12,6 +12,7 @@ from ..nets.backbones.build import build_backbone
 from ..nets.hash_network import HashNetwork
 from ..nets.layout import channels_last
 from ..settings.used import Used
+from ..unsupervised.linear import check_directions
 
 NetworkMaker = Callable[[], HashNetwork]
 
@@ -24,6 +25,7 @@ def load_backbone(used: Used) -> Backbone:
     with torch.random.fork_rng():
         torch.manual_seed(0 if used.freeze else used.seed)
         backbone, missing = build_backbone(used.backbone, weights=used.weights)
+    check_directions("look_bits", used.look_bits, backbone.width)
     if missing:
         some = f"{', '.join(missing[:4])}{', ...' if len(missing) > 4 else ''}"
         warnings.warn(

@@ -10,7 +10,7 @@ class HashNetwork(nn.Module):
     """Images or vectors → ``bits`` real outputs, whose signs are the code.
 
     Args:
-        bits: code length.
+        bits: number of learned bits.
         inputs: numbers in an input vector (the backbone's width where there is one).
         hidden: width of the hidden layer with BatchNorm and ReLU; 0 leaves it out.
         dropout: share of hidden activations dropped while training.
@@ -48,10 +48,21 @@ class HashNetwork(nn.Module):
 
     def forward(self, inputs: Tensor) -> Tensor:
         """(n, 3, h, w) images in [0, 1], or (n, inputs) vectors → (n, bits)."""
-        if self.backbone is not None:
-            inputs = self.backbone(inputs)
-        outputs: Tensor = self.hash(self.trunk((inputs - self.center) / self.scale))
+        return self.head(self.features(inputs))
+
+    def features(self, inputs: Tensor) -> Tensor:
+        """What enters the head: what the backbone makes of images, or the vectors themselves."""
+        return inputs if self.backbone is None else self.backbone(inputs)
+
+    def head(self, features: Tensor) -> Tensor:
+        """Features (n, inputs) → (n, bits)."""
+        outputs: Tensor = self.hash(self.trunk((features - self.center) / self.scale))
         return outputs
+
+    @property
+    def width(self) -> int:
+        """Numbers per item that come out."""
+        return self.bits
 
     def standardize(self, center: Tensor, spread: Tensor) -> None:
         """Take vectors of any mean and size: subtract the mean, divide by the typical spread, one number."""

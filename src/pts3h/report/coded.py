@@ -7,7 +7,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from ..codes import Codes
+from ..codes import Codes, Layout
 from ..data.images import Positions
 from ..data.items import Items
 from ..data.known_pairs import KnownPairs
@@ -29,7 +29,7 @@ class Coded:
         items: the whole collection.
         positions: (n,) of the items that have a code, ascending.
         codes: (n, bytes) packed, one row per position.
-        bits: code length.
+        layout: what the bits of the codes are.
         chance: rows of the items that were drawn by chance; all rows where everything was encoded.
         pairs: rows of the items of known pairs; of a part of them where there are many.
         skipped: reason by id, for pictures that cannot be read.
@@ -38,7 +38,7 @@ class Coded:
     items: Items
     positions: Positions
     codes: Codes
-    bits: int
+    layout: Layout
     chance: Positions
     pairs: Positions
     skipped: dict[str, str]
@@ -81,7 +81,7 @@ def encode_for_page(
     if not len(by_chance):
         reasons = list(encoded.skipped.values())
         raise UserError(f"none of the {len(reasons)} pictures can be read, the first: {reasons[0]}")
-    return Coded(items, positions, encoded.codes, model.bits, by_chance, of_pairs, encoded.skipped)
+    return Coded(items, positions, encoded.codes, model.layout, by_chance, of_pairs, encoded.skipped)
 
 
 def draw_known(known: KnownPairs, rng: Generator) -> Positions:

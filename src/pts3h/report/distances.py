@@ -1,4 +1,7 @@
-"""How far apart pairs are: alike, not alike, and drawn by chance."""
+"""How far apart pairs are by meaning: alike, not alike, and drawn by chance.
+
+Look bits know nothing of the known pairs, so they are left out.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,7 +10,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from ..codes import hamming
+from ..codes import distances
 from ..data.known_pairs import KnownPairs, Mask
 from .coded import Coded
 
@@ -16,7 +19,7 @@ MOST_ITEMS = 2000  # whose pairs stand for all pairs
 
 @dataclass(frozen=True)
 class Distances:
-    """Pairs of one kind by Hamming distance.
+    """Pairs of one kind by the Hamming distance of their learned bits.
 
     Attributes:
         kind: "alike", "not alike" or "random".
@@ -50,14 +53,14 @@ def pair_distances(coded: Coded, known: KnownPairs | None, rng: Generator) -> li
     count = min(len(coded.chance), MOST_ITEMS)
     rows = np.sort(rng.choice(coded.chance, count, replace=False))
     found.append(counted("random", coded, rows, np.ones((count, count), bool)))
-    return [distances for distances in found if distances.pairs]
+    return [kind for kind in found if kind.pairs]
 
 
 def counted(kind: str, coded: Coded, rows: Sequence[int] | NDArray[np.int64], wanted: Mask) -> Distances:
     """The wanted pairs of some rows, each once, by distance."""
     codes = coded.codes[rows]
-    found = hamming(codes, codes)[np.triu(wanted, k=1)]
-    return Distances(kind, np.bincount(found, minlength=coded.bits + 1))
+    found = distances(codes, codes, coded.layout, "meaning")[np.triu(wanted, k=1)]
+    return Distances(kind, np.bincount(found, minlength=coded.layout.meaning + 1))
 
 
 def nearer(alike: Distances, other: Distances) -> float:

@@ -21,7 +21,7 @@ def histogram(kinds: Sequence[Distances], threshold: float | None, bits: int) ->
     Args:
         kinds: pairs of each kind.
         threshold: the similarity 2 cos - 2 from which the teacher took pairs for alike, where it did.
-        bits: code length.
+        bits: number of learned bits.
     """
     if not kinds:
         return paragraph("There is no pair to look at.")

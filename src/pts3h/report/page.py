@@ -44,13 +44,14 @@ class Findings:
 
 def page(model: "Model", findings: Findings) -> str:
     """The whole page."""
-    title = f"A model of {model.bits} bits"
+    title = f"A model of {model.layout}"
     found = paragraph(" ".join(verdict(model.summary)), "verdict")
     body = [
         f"<header><h1>{title}</h1>{headline(findings.coded)}{found}</header>",
         section("Queries and what they find", nearest(findings)),
         section(
-            "Distances of pairs", histogram(findings.distances, last_threshold(model.history), model.bits)
+            "Distances of pairs by meaning" if model.layout.look else "Distances of pairs",
+            histogram(findings.distances, last_threshold(model.history), model.used.bits),
         ),
         section("Course of training", curves(courses(model.history))),
         section("Figures", figures(model, findings.coded.skipped)),
@@ -98,6 +99,9 @@ def nearest(findings: Findings) -> str:
         f"{count} {noun} drawn by chance (seed {findings.seed}), each with its nearest among "
         f"{len(findings.coded.positions):,}. Where several are equally near, the collection's order decides."
     )
+    layout = findings.coded.layout
+    if layout.look:
+        words += f" A learned bit that differs counts {layout.weight}, a look bit 1."
     if any(hit.alike is not None for query in findings.queries for hit in query.hits):
         words += " Where a pair is known, it says so."
     return paragraph(words) + gallery(findings.queries, findings.coded.items)

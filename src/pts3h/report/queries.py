@@ -6,7 +6,7 @@ import numpy as np
 from numpy.random import Generator
 
 from .. import kernel
-from ..codes import Layout, hamming
+from ..codes import distances
 from ..data.known_pairs import KnownPairs
 from .coded import Coded
 
@@ -47,16 +47,17 @@ def chance_queries(coded: Coded, known: KnownPairs | None, count: int, rng: Gene
     """Queries drawn by chance, in the order of the collection, searched among all codes."""
     rows = np.sort(rng.choice(coded.chance, min(count, len(coded.chance)), replace=False))
     # one more than are shown: the query finds itself
-    found = kernel.nearest(Layout(coded.bits), coded.codes[rows], kernel.columns_of(coded.codes), HITS + 1)
+    found = kernel.nearest(coded.layout, coded.codes[rows], kernel.columns_of(coded.codes), HITS + 1)
     queries = []
-    for row, (others, distances) in zip(rows, found.split(), strict=True):
+    for row, (others, far) in zip(rows, found.split(), strict=True):
         is_other = others != row
         positions = coded.positions[others[is_other][:HITS]]
         hits = [
             Hit(int(position), int(distance), alike(known, coded.positions[row], position))
-            for position, distance in zip(positions, distances[is_other][:HITS], strict=True)
+            for position, distance in zip(positions, far[is_other][:HITS], strict=True)
         ]
-        within = hamming(coded.codes[row], coded.codes) <= (hits[-1].distance if hits else 0)
+        limit = hits[-1].distance if hits else 0
+        within = distances(coded.codes[row], coded.codes, coded.layout) <= limit
         as_near = int(within.sum()) - 1 - len(hits)  # the query is among them
         queries.append(Query(int(coded.positions[row]), hits, as_near))
     return queries

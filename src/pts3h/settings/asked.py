@@ -10,7 +10,7 @@ from typing import Any, Literal, Self, get_args, get_origin
 
 import numpy as np
 
-from ..codes import check_bits
+from ..codes import DEFAULT_WEIGHT, Layout, check_bits
 from ..errors import UserError
 from ..losses.table import LOSSES, Loss, Reading
 from ..nets.backbones.table import BackboneRow, find_backbone
@@ -26,7 +26,10 @@ class Settings:
     """Settings of a hasher. ``None`` and "auto" leave the choice to the loss, the data and the defaults."""
 
     bits: int = 64
-    """Code length."""
+    """Number of learned bits."""
+    look_bits: int | None = None
+    """Number of look bits behind them: not learned from pairs, they break ties and find near-copies. By
+    default 0."""
     loss: str | Loss = "dsh"
     """Pairwise loss: a name, or a :class:`~pts3h.losses.table.Loss` of your own."""
     seed: int = 0
@@ -133,6 +136,7 @@ class Settings:
         check_bits(self.bits)
         for field in fields(self):
             check_kind(field.name, getattr(self, field.name), field.type)
+        Layout(self.bits, self.look_bits or 0, DEFAULT_WEIGHT)  # refuses codes that are too long
         LOSSES.find(self.loss)
         if self.backbone != AUTO:
             find_backbone(self.backbone)

@@ -4,64 +4,31 @@ from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal, Self
 
+import numpy as np
+
+from ..codes import DEFAULT_WEIGHT, Layout
 from ..data.batches import Batches
 from ..data.known_pairs import KnownPairs
 from ..data.training_set import TrainingSet
 from ..errors import UserError
 from ..losses.table import LOSSES, Loss, Reading
 from ..nets.backbones.table import BackboneRow, find_backbone
-from ..unsupervised.share import USUAL
+from ..unsupervised.linear import check_directions
 from .asked import AUTO, Settings
+from .defaults import (
+    ADDED_LATER,
+    DEFAULTS,
+    FOR_NO_FINE_TUNING,
+    FOR_PICTURES,
+    FOR_VECTORS,
+    HEAD_STEPS,
+    NO_BACKBONE,
+    head_steps,
+    known_defaults,
+    picture_defaults,
+    window_alpha,
+)
 from .rules import idle, nothing_to_do
-
-NO_BACKBONE = "none"
-HEAD_STEPS = 1000
-LARGEST_ALPHA = 0.995  # the paper's
-
-# what holds for every loss and every kind of item; Settings says why
-DEFAULTS: dict[str, Any] = {
-    "consistency": True,
-    "divide": True,
-    "unlabelled_per_batch": 96,
-    "momentum": 0.9,
-    "weight_decay": 5e-4,
-    "warmup": 0.1,
-    "lead": 0.0,
-    "ramp": 0.3,
-    "dropout": 0.1,
-}
-# settings that models of earlier versions do not name, at the values that those versions had
-ADDED_LATER: dict[str, Any] = {"neighbours": 0.0, "fade": 0.0}
-FOR_NO_FINE_TUNING: dict[str, Any] = {
-    "warm_start": False,
-    "fixed_norm": False,
-    "backbone_rate": 0.0,
-    "mirror": False,
-}
-FOR_VECTORS: dict[str, Any] = {
-    **FOR_NO_FINE_TUNING,
-    "backbone": NO_BACKBONE,
-    "weights": NO_BACKBONE,
-    "freeze": True,
-    "hidden": 512,
-    "image_size": 0,
-    "views": 0,
-    "crop": 1.0,
-    "flip": 0.0,
-    "jitter": 0.0,
-    "noise": 0.2,
-    "drop": 0.1,
-}
-FOR_PICTURES: dict[str, Any] = {
-    "backbone_rate": 0.1,
-    "mirror": False,
-    "views": 3,
-    "crop": 0.5,
-    "flip": 0.5,
-    "jitter": 0.2,
-    "noise": 0.0,
-    "drop": 0.0,
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +36,7 @@ class Used:
     """Settings with every choice made. :class:`~pts3h.settings.asked.Settings` says what each one is."""
 
     bits: int
+    look_bits: int
     loss: str
     seed: int
     omega: float
@@ -109,6 +77,11 @@ class Used:
     noise: float
     drop: float
     device: str
+
+    @property
+    def layout(self) -> Layout:
+        """What the bits of the codes are."""
+        return Layout(self.bits, self.look_bits, DEFAULT_WEIGHT)
 
     @property
     def takes_pictures(self) -> bool:
@@ -178,6 +151,8 @@ def resolve(settings: Settings, training: TrainingSet, *, shared: Collection[str
     used = neutral(used)
     if backbone is not None:
         check_size(used, backbone)
+    else:
+        check_directions("look_bits", used.look_bits, np.asarray(training.items.content).shape[1])
     check_known(used, training.known)
     return used
 
@@ -225,35 +200,7 @@ def choose(settings: Settings, training: TrainingSet) -> tuple[Used, Loss, Backb
     return complete(chosen | applicable, settings, training, loss), loss, backbone
 
 
-def known_defaults(known: KnownPairs) -> dict[str, Any]:
-    """What depends on what is known. A share that is not known yet is estimated once there are features."""
-    chosen = {"neighbours": 1.0, "ramp": 0.1}  # neighbours need no time to learn, as the teacher does
-    if known.labels is not None:
-        return {**chosen, "fade": 0.7, "similar_share": known.similar_share}
-    chosen |= {"fade": 0.0, "similar_share": USUAL}
-    # without a known pair there is nothing to cut the similarities by, and nothing to wait for
-    return chosen if known.units else {**chosen, "gamma": 0.0, "ramp": 0.0}
-
-
 PICTURE_SETTINGS = frozenset(FOR_VECTORS) - {"hidden", "noise", "drop"} | {"code_size"}
-
-
-def picture_defaults(settings: Settings, backbone: BackboneRow, side: int) -> dict[str, Any]:
-    """What depends on the backbone and on the size of the pictures."""
-    has_weights = backbone.pretrained is not None
-    if settings.weights == "pretrained" and not has_weights:
-        raise UserError(f"{backbone.name} has no pretrained weights: leave out weights, or name a file")
-    weights = settings.weights or ("pretrained" if has_weights else "random")
-    trained = weights != "random"
-    return {
-        "backbone": backbone.name,
-        "weights": weights,
-        "freeze": trained,
-        "warm_start": trained,
-        "fixed_norm": trained,
-        "hidden": backbone.hidden,
-        "image_size": min(224, max(96, 3 * side // 32 * 32)),
-    }
 
 
 def complete(chosen: dict[str, Any], settings: Settings, training: TrainingSet, loss: Loss) -> Used:
@@ -305,22 +252,6 @@ def count_steps(
         seed=0,
     )
     return max(round(epochs * batches.steps_per_epoch), 1)
-
-
-def head_steps(count: int, for_labelled: int) -> int:
-    """1000, but no more than a hundred passes: more would drive a small collection into few codes.
-
-    Thousands of labelled items take up to 4000 steps ``for_labelled``: 13 passes over them where nothing else
-    is learned from, 26 where unlabelled items keep the network from learning them by heart. With 4,000
-    labelled images of CIFAR-10, MAP on a thousand held-out ones was .692 for DSH and .694 for PTS3H-DSH after
-    13 passes, .673 and .707 after 32 (docs/decisions.md).
-    """
-    return max(min(1000, max(300, 100 * count // 128)), min(4000, for_labelled))
-
-
-def window_alpha(steps: int) -> float:
-    """A window of a fiftieth of the run, at most the paper's alpha."""
-    return min(LARGEST_ALPHA, 1 - 50 / max(steps, 51))
 
 
 def neutral(used: Used) -> Used:

@@ -37,8 +37,11 @@ class DeepSystem(System):
 
     def settings(self, task: Task) -> Settings:
         """What is asked for: by the user, and by what this system is."""
-        asked = {**PAPER, **self.defaults, **task.settings, **self.defining}
-        return Settings.from_keywords({**asked, "bits": task.bits, "seed": task.seed})
+        return Settings.from_keywords({**PAPER, **self.defaults, **task.settings, **self._fixed(task)})
+
+    def _fixed(self, task: Task) -> dict[str, Any]:
+        """What nobody changes: what this system is, what a run says itself; learned bits are compared."""
+        return {**self.defining, "bits": task.bits, "look_bits": 0, "seed": task.seed}
 
     def used(self, task: Task) -> Used:
         """The settings with every choice made."""
@@ -48,7 +51,7 @@ class DeepSystem(System):
 
     def idle(self, task: Task) -> dict[str, str]:
         """What defines this system stands, and so does what each run says itself."""
-        fixed = {**self.defining, "bits": task.bits, "seed": task.seed}
+        fixed = self._fixed(task)
         found = {
             name: f"{self.name} always has {name}={fixed[name]!r}"
             for name, value in task.settings.items()

@@ -14,6 +14,7 @@ from ..data.images import Positions
 from ..data.problem import Problem
 from ..model.inference import run
 from ..nets.hash_network import HashNetwork
+from ..nets.look import TwoParts
 from ..settings.used import Used
 from ..unsupervised.itq import learn_itq
 
@@ -132,7 +133,7 @@ def untrained_network(problem: Problem, used: Used) -> HashNetwork:
     return network.eval()
 
 
-def crowding(network: HashNetwork, problem: Problem) -> dict[str, int]:
+def crowding(network: HashNetwork | TwoParts, problem: Problem) -> dict[str, int]:
     """How many different codes some of the items have, and how many items share the commonest."""
     members = problem.members
     sample = members[:: max(-(-len(members) // COUNTED), 1)]

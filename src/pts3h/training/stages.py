@@ -20,6 +20,7 @@ from ..model.model import Model
 from ..model.networks import NetworkMaker, head_maker, load_backbone, whole_maker
 from ..nets.backbones.backbone import Backbone
 from ..nets.hash_network import HashNetwork
+from ..nets.look import TwoParts
 from ..objectives.objective import Objective
 from ..objectives.pts3h import build as build_pts3h
 from ..settings.used import Used
@@ -27,6 +28,7 @@ from ..util.progress import Progress
 from .check import Check, check_training, crowding, untrained_network
 from .checkpoint import stored_settings
 from .learning import Learned, learn
+from .look import learn_look
 from .loop import Watcher
 from .preparation import compute_features, find_broken, picture_problem, vector_problem, without_broken
 from .tuning import Trial, Tuning
@@ -112,10 +114,10 @@ class Trainer:
         if check is not None and check.kept == "untrained":
             network = untrained_network(problem, used)
             used, learned = used.but({"hidden": 0}), Learned(network, deepcopy(network), [])
-            return self._fitted(training, used, learned, backbone, broken, [], problem, check)
+            return self._fitted(training, problem, used, learned, backbone, broken, [], check)
         used, trials = self._choose(problem, used, make)
         learned = self._learn(problem, used, make, last=True)
-        return self._fitted(training, used, learned, backbone, broken, trials, problem, check)
+        return self._fitted(training, problem, used, learned, backbone, broken, trials, check)
 
     def _fit_whole(self, training: TrainingSet, images: Images, used: Used) -> Fitted:
         """Fine-tune; by default from a head trained on frozen features: it costs seconds and saves hours."""
@@ -134,7 +136,7 @@ class Trainer:
         if start is None:
             used, trials = self._choose(problem, used, make)
         learned = self._learn(problem, used, make, start=start, last=True)
-        return self._fitted(training, used, learned, None, broken, trials, problem)
+        return self._fitted(training, problem, used, learned, None, broken, trials)
 
     def _frozen_problem(
         self, training: TrainingSet, images: Images, backbone: Backbone, used: Used
@@ -207,15 +209,16 @@ class Trainer:
     def _fitted(
         self,
         training: TrainingSet,
+        problem: Problem,
         used: Used,
         learned: Learned,
         backbone: Backbone | None,
         broken: dict[int, str],
         trials: list[Trial],
-        problem: Problem,
         check: Check | None = None,
     ) -> Fitted:
         """The model with what there is to say of its training."""
+        look = learn_look(learned.teacher, problem, used, self.progress)
         summary: dict[str, Any] = {"items": len(training.items), **training.known.summary()}
         if broken:
             summary["skipped"] = len(broken)
@@ -223,7 +226,9 @@ class Trainer:
             summary["estimated_share"] = round(used.similar_share, 4)
         if self.checked:
             summary["check"] = {} if check is None else check.summary()
-            summary["check"] |= crowding(learned.teacher, problem)
+            summary["check"] |= crowding(
+                learned.teacher if look is None else TwoParts(learned.teacher, look), problem
+            )
         if trials:
             best = best_trial(trials)
             summary["validation"] = {"trials": len(trials), "score": round(best.score, 4), **best.settings}
@@ -233,6 +238,7 @@ class Trainer:
             learned.student,
             learned.teacher,
             backbone,
+            look,
             summary,
             learned.history,
             self.asked,

@@ -49,12 +49,17 @@ def mean_and_covariance(features: Floats) -> tuple[Matrix, Matrix]:
     return center, covariance / len(features)
 
 
+def check_directions(name: str, count: int, width: int) -> None:
+    """Refuse more bits than there are directions; ``name`` is the setting that says how many bits."""
+    if count > width:
+        raise UserError(
+            f"{name}={count} needs as many directions, and vectors of {width} numbers have only {width}: "
+            "choose fewer"
+        )
+
+
 def principal_directions(covariance: Matrix, count: int) -> Matrix:
     """(d, count) eigenvectors of the largest eigenvalues, largest first."""
-    size = len(covariance)
-    if count > size:
-        raise UserError(
-            f"{count} bits need as many directions, the features have only {size}: choose fewer bits"
-        )
+    check_directions("bits", count, len(covariance))
     _, vectors = np.linalg.eigh(covariance)
     return np.ascontiguousarray(vectors[:, ::-1][:, :count])

@@ -39,7 +39,7 @@ class ShallowSystem(System):
         """How the features of pictures are computed."""
         self.refuse_idle(task)
         asked = {name: value for name, value in task.settings.items() if name in FEATURES}
-        settings = Settings.from_keywords({**asked, "bits": task.bits, "freeze": True})
+        settings = Settings.from_keywords({**asked, "bits": task.bits, "look_bits": 0, "freeze": True})
         return resolve(settings, task.training, shared={*FEATURES, "freeze"})
 
     def idle(self, task: Task) -> dict[str, str]:
