@@ -29,8 +29,8 @@ NAMES = [
 ]
 
 SETTINGS = """
-bits look_bits loss seed omega gamma eta consistency alpha similar_share pseudo divide labelled_per_batch
-unlabelled_per_batch steps epochs optimizer learning_rate backbone_rate momentum weight_decay warmup lead ramp
+bits look_bits loss seed omega gamma eta consistency alpha similar_share neighbours fade pseudo
+divide labelled_per_batch unlabelled_per_batch steps epochs optimizer learning_rate backbone_rate momentum weight_decay warmup lead ramp
 backbone weights freeze warm_start fixed_norm hidden dropout image_size code_size mirror views crop flip
 jitter noise drop device
 """
@@ -64,7 +64,8 @@ def test_a_model_has_these():
     [
         (
             "Hasher.fit",
-            "pairs labels transitive unlabelled validation grid out resume overwrite tensorboard progress",
+            "pairs labels transitive check unlabelled validation grid out resume overwrite tensorboard "
+            "progress",
         ),
         ("Hasher.encode", "network progress"),
         ("Hasher.outputs", "network progress"),

@@ -145,7 +145,7 @@ class TestSettings:
         training = problems.make_label_training()
         system = SYSTEMS.find("pts3h-dsh")
         used = system.used(Task(training, BITS, 3, settings={"steps": 7}))
-        assert used == resolve(Settings(bits=BITS, seed=3, steps=7, loss="dsh"), training)
+        assert used == resolve(Settings(bits=BITS, seed=3, steps=7, loss="dsh", neighbours=0.0), training)
 
     def test_what_cannot_act_is_refused_unless_asked_of_several(self):
         training = problems.make_label_training()
