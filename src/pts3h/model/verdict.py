@@ -7,15 +7,20 @@ FEW_PAIRS = 100
 CROWDED = 0.5  # distinct codes per item, below which look bits are worth a word
 
 
-def verdict(summary: Mapping[str, Any]) -> list[str]:
-    """Sentences from a model's summary: what was assumed, what was measured, what would help."""
+def verdict(summary: Mapping[str, Any], *, counts: bool = True) -> list[str]:
+    """Sentences from a model's summary: what was assumed, what was measured, what would help.
+
+    Args:
+        summary: of the model.
+        counts: say how many codes are distinct, too.
+    """
     check: Mapping[str, Any] = summary.get("check", {})
     lines = [assumed(summary)] if "estimated_share" in summary else []
     if "trained" in check:
         lines.append(measured(check))
     if check.get("kept") == "untrained":
         lines.append("Training did not help, so the model makes codes without training.")
-    if "distinct" in check:
+    if counts and "distinct" in check:
         lines.append(
             f"{check['distinct']:,} distinct codes for {check['items']:,} items; "
             f"the commonest stands for {check['largest']:,}."
@@ -54,4 +59,6 @@ def advice(summary: Mapping[str, Any]) -> list[str]:
         lines.append("More pairs would help: some dozen alike ones of every kind that you tell apart.")
     elif check.get("kept") == "untrained":
         lines.append("More alike pairs would help, if kinds can be told apart by these items at all.")
+    if not summary.get("look_bits") and check.get("distinct", 0) < CROWDED * check.get("items", 0):
+        lines.append("Many items share a code: with --look-bits 64 their look tells them apart.")
     return lines

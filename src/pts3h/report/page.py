@@ -45,7 +45,7 @@ class Findings:
 def page(model: "Model", findings: Findings) -> str:
     """The whole page."""
     title = f"A model of {model.layout}"
-    found = paragraph(" ".join(verdict(model.summary)), "verdict")
+    found = paragraph(" ".join(verdict(model.summary, counts=False)), "verdict")
     body = [
         f"<header><h1>{title}</h1>{headline(findings.coded)}{found}</header>",
         section("Queries and what they find", nearest(findings)),

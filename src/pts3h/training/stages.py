@@ -220,6 +220,8 @@ class Trainer:
         """The model with what there is to say of its training."""
         look = learn_look(learned.teacher, problem, used, self.progress)
         summary: dict[str, Any] = {"items": len(training.items), **training.known.summary()}
+        if look is not None:
+            summary["look_bits"] = used.look_bits
         if broken:
             summary["skipped"] = len(broken)
         if problem.neighbourhood is not None and training.known.labels is None:
