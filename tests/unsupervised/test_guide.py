@@ -7,7 +7,7 @@ import torch
 from pts3h.data.known_pairs import LabelPairs, PairList
 from pts3h.unsupervised import guide as module
 from pts3h.unsupervised.guide import LOCALITY, TRUST, neighbourhood, says
-from pts3h.unsupervised.metric import STAND_IN, blend, principal, scatter, whitening
+from pts3h.unsupervised.metric import STAND_IN, blend, scatter, whitening
 from pts3h.unsupervised.share import USUAL, alike_share, log_odds
 
 COUNT = 240
@@ -29,12 +29,6 @@ def near(known=NOTHING, members=None):
 
 
 class TestMetric:
-    def test_principal_directions_by_numpy(self):
-        center, directions = principal(torch.from_numpy(ROWS))
-        np.testing.assert_allclose(center, ROWS.mean(axis=0), atol=1e-6)
-        _, _, expected = np.linalg.svd(ROWS.astype(np.float64) - ROWS.mean(axis=0))
-        np.testing.assert_allclose(np.abs(np.diag(expected @ directions.double().numpy())), 1, atol=1e-4)
-
     def test_whitening_makes_differences_of_alike_pairs_round(self):
         rng = np.random.default_rng(1)
         difference = rng.normal(size=(4000, 3)) * [5, 1, 0.5]

@@ -35,6 +35,11 @@ class KnownPairs(ABC):
     units: int
     items_per_unit: int
 
+    @property
+    def both_kinds(self) -> bool:
+        """Whether some pairs are alike and some are not."""
+        return 0 < self.similar_share < 1
+
     @abstractmethod
     def items_of(self, units: Positions) -> Positions:
         """Positions of the items of some units, each once."""
@@ -213,11 +218,6 @@ class PairList(KnownPairs):
     def hide(self, positions: Positions) -> "PairList":
         """Without the pairs that touch ``positions``."""
         return self.keep(np.asarray(~np.isin(self.pairs, positions).any(axis=1)))
-
-    @property
-    def both_kinds(self) -> bool:
-        """Whether some pairs are alike and some are not."""
-        return 0 < self.similar_share < 1
 
     def keep(self, chosen: Mask) -> "PairList":
         """Only the pairs where ``chosen``."""

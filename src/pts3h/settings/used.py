@@ -159,7 +159,7 @@ def resolve(settings: Settings, training: TrainingSet, *, shared: Collection[str
 
 def check_known(used: Used, known: KnownPairs) -> None:
     """Refuse what cannot be learned from: neighbours can stand in for what is not known, if they teach."""
-    if used.guided or 0 < known.similar_share < 1:
+    if used.guided or known.both_kinds:
         return
     if not known.units:
         what = "nothing is known of any pair"

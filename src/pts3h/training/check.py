@@ -81,7 +81,7 @@ def check_training(problem: Problem, used: Used, learn: Callable[[Problem], Hash
 def keep_pairs_back(problem: Problem, rng: Generator) -> Kept:
     """A tenth of what is known."""
     known = problem.known
-    if known.units < 10 * LEAST or not 0 < known.similar_share < 1:
+    if known.units < 10 * LEAST or not known.both_kinds:
         return problem, *NOTHING
     part, held = known.hold_out(SHARE, rng)
     return replace(problem, known=part), *held.pairs_among(MOST_PAIRS, rng)

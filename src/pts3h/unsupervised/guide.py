@@ -17,12 +17,14 @@ from torch.nn import functional as F
 from ..data.images import Positions
 from ..data.known_pairs import KnownPairs
 from .diffusion import diffuse
-from .metric import blend, principal, scatter, whitening
+from .linear import LinearCoder, mean_and_covariance, principal_directions
+from .metric import blend, scatter, whitening
 from .neighbours import nearest
 from .share import alike_share
 
 Rows = Callable[[Positions], NDArray[np.float32]]
 
+DIRECTIONS = 128  # principal directions of the features that count
 LARGEST_GRAPH = 10_000
 FARTHEST = 100_000  # items that are placed beside the graph; more are never drawn into a run's batches
 ANCHORS = 5  # neighbours in the graph that place an item outside of it
@@ -173,6 +175,7 @@ def neighbourhood(count: int, members: Positions, known: KnownPairs, rows: Rows)
     core = rng.permutation(labelled)[: LARGEST_GRAPH // 2]
     core = np.concatenate([core, others[: LARGEST_GRAPH - len(core)]])
     chosen = torch.from_numpy(np.flatnonzero(np.isin(placed, core)))
-    features = torch.from_numpy(rows(placed))
-    center, directions = principal(features[chosen])
-    return Neighbourhood(count, placed, (features - center) @ directions, chosen)
+    features = rows(placed)
+    center, covariance = mean_and_covariance(features[chosen.numpy()])
+    directions = principal_directions(covariance, min(DIRECTIONS, features.shape[1]))
+    return Neighbourhood(count, placed, torch.from_numpy(LinearCoder(center, directions)(features)), chosen)

@@ -7,17 +7,8 @@ in every direction. Until there are enough pairs, nearest neighbours stand in fo
 import torch
 from torch import Tensor
 
-DIRECTIONS = 128  # principal directions kept
 STAND_IN = 100  # alike pairs that neighbours count for
 SHRINK = 0.05  # towards leaving all directions as they are
-
-
-def principal(rows: Tensor) -> tuple[Tensor, Tensor]:
-    """Mean (d,) and principal directions (d, at most 128) of rows (n, d)."""
-    center = rows.mean(dim=0)
-    centred = rows - center
-    _, vectors = torch.linalg.eigh((centred.T @ centred).double())  # in single precision it may not converge
-    return center, vectors.flip(1)[:, :DIRECTIONS].float().contiguous()
 
 
 def scatter(first: Tensor, second: Tensor) -> Tensor:
@@ -37,6 +28,6 @@ def whitening(spread: Tensor) -> Tensor:
     """(d, d) transform after which ``spread`` is the same in every direction, nearly."""
     size = len(spread)
     target = torch.lerp(spread * size, torch.eye(size), SHRINK)
-    values, vectors = torch.linalg.eigh(target.double())
+    values, vectors = torch.linalg.eigh(target.double())  # in single precision it may not converge
     white: Tensor = vectors @ torch.diag(values.rsqrt()) @ vectors.T
     return white.float()
