@@ -55,7 +55,8 @@ def search(
         answers = find(encoder, items, target, k=k, radius=radius, where=condition, by=by)
     if page is not None:
         write_text(page, answers_page(answers))
-        say(f"{len(answers)} answers are in {page}")
+        asked = "1 query" if len(answers) == 1 else f"{len(answers):,} queries"
+        say(f"the hits of {asked} are in {page}")
     if as_json:
         print(json.dumps([as_plain(answer) for answer in answers]))
     elif page is None:
