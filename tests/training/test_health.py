@@ -3,10 +3,12 @@
 import math
 import warnings
 
+import numpy as np
 import pytest
 import torch
 
 from pts3h import CollapseWarning, Diverged
+from pts3h.objectives.objective import Step
 from pts3h.training.health import check_finite, warn_of_collapse
 from pts3h.training.loop import train
 from tests.training.runs import make_run, make_used
@@ -33,7 +35,7 @@ def test_equal_codes_warn():
         run.student.hash.weight.zero_()
         run.student.hash.bias.fill_(1.0)
     run.student.hash.requires_grad_(False)
-    with pytest.warns(CollapseWarning, match="100% of the codes are the same"):
+    with pytest.warns(CollapseWarning, match="100% of the pairs known as not alike have the same code"):
         train(run)
 
 
@@ -44,26 +46,60 @@ def test_a_loss_that_is_no_number(loss):
     assert "\n" not in str(caught.value)
 
 
+NOTHING_KNOWN = torch.zeros(0, dtype=torch.long)
+TWO_KINDS = torch.arange(8) % 2
+
+
+def groups(*sizes, bits=12):
+    """Outputs of items, so many of each code."""
+    codes = torch.randn(len(sizes), bits, generator=torch.Generator().manual_seed(3)).sign()
+    return codes.repeat_interleave(torch.tensor(sizes), dim=0)
+
+
+def step_of(outputs, classes):
+    """Step 50, where the classes of the first items are known."""
+    known = ~torch.eye(len(classes), dtype=torch.bool)
+    similar = known & (classes[:, None] == classes)
+    nothing = torch.nn.Identity()
+    return Step(50, 1.0, np.arange(len(outputs)), outputs, outputs, None, known, similar, nothing)
+
+
 @pytest.mark.parametrize(
-    ("outputs", "bits", "collapsed"),
+    ("outputs", "classes", "collapsed"),
     [
-        (torch.full((32, 12), 0.009), 12, "outputs shrank to 0.009 at step 50: .* raise eta .now 0.004"),
-        (torch.ones(32, 12), 12, "100% of the codes are the same at step 50: lower omega .now 0.6"),
-        (torch.cat([torch.ones(17, 12), torch.randn(15, 12)]), 12, "5[0-9]% of the codes are the same"),
-        (torch.cat([torch.ones(16, 12), -torch.ones(16, 12)]), 12, None),  # half of them is not most
-        (torch.ones(15, 12), 12, None),  # too few to say
-        (torch.ones(32, 4), 4, None),  # codes of few bits are the same by chance
-        (torch.randn(32, 12, generator=torch.Generator().manual_seed(0)), 12, None),
+        (
+            torch.full((32, 12), 0.009),
+            TWO_KINDS,
+            "outputs shrank to 0.009 at step 50: .* raise eta .now 0.004",
+        ),
+        (
+            torch.ones(32, 12),
+            TWO_KINDS,
+            "100% of the pairs known as not alike .* step 50: lower omega .now 0.6",
+        ),
+        (torch.ones(32, 12), NOTHING_KNOWN, "100% of all pairs have the same code at step 50"),
+        (groups(30, 2), NOTHING_KNOWN, "88% of all pairs"),
+        (groups(16, 16), NOTHING_KNOWN, None),  # a collection of two kinds
+        (groups(22, 10), NOTHING_KNOWN, None),  # and an uneven batch of it
+        # one kind of three has most of the batch, and all is well
+        (groups(9, 4, 3), torch.tensor([0] * 9 + [1] * 4 + [2] * 3), None),
+        # of 72 pairs that are not alike, 8 or 56 have one code
+        (groups(10, 7), torch.tensor([0] * 9 + [1] * 8), None),
+        (groups(16, 1), torch.tensor([0] * 9 + [1] * 8), "88% of the pairs known as not alike"),
+        (torch.ones(5, 12), TWO_KINDS[:5], None),  # too few to say
+        (torch.ones(32, 4), TWO_KINDS, None),  # codes of few bits are the same by chance
+        (torch.randn(32, 12, generator=torch.Generator().manual_seed(0)), TWO_KINDS, None),
     ],
 )
-def test_a_collapse(outputs, bits, collapsed):
+def test_a_collapse(outputs, classes, collapsed):
+    used = make_used(bits=outputs.shape[1])
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        assert warn_of_collapse(outputs, 50, make_used(bits=bits)) == (collapsed is not None)
+        assert warn_of_collapse(step_of(outputs, classes), used) == (collapsed is not None)
     assert [one.category for one in said] == [CollapseWarning] * (collapsed is not None)
     if collapsed:
         with pytest.raises(CollapseWarning, match=collapsed):
-            warn_of_collapse(outputs, 50, make_used(bits=bits))
+            warn_of_collapse(step_of(outputs, classes), used)
 
 
 def test_it_is_said_once_per_run():

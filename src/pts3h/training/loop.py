@@ -104,19 +104,18 @@ def train(run: Run, *, resume: bool = False, progress: Progress = None) -> list[
                 with torch.no_grad():
                     teacher_outputs = run.teacher.network(view_2.to(device))
             known, similar = (torch.from_numpy(mask).to(device) for mask in (batch.known, batch.similar))
-            terms = run.objective(
-                Step(
-                    number=step,
-                    weight=consistency_ramp(step - run.lead, ramp),
-                    positions=batch.positions,
-                    inputs=view_1,
-                    outputs=outputs,
-                    teacher_outputs=teacher_outputs,
-                    known=known,
-                    similar=similar,
-                    student=run.student,
-                )
+            now = Step(
+                number=step,
+                weight=consistency_ramp(step - run.lead, ramp),
+                positions=batch.positions,
+                inputs=view_1,
+                outputs=outputs,
+                teacher_outputs=teacher_outputs,
+                known=known,
+                similar=similar,
+                student=run.student,
             )
+            terms = run.objective(now)
 
             optimizer.zero_grad()
             torch.autograd.backward(terms.total)
@@ -130,7 +129,7 @@ def train(run: Run, *, resume: bool = False, progress: Progress = None) -> list[
                 run.watch(record)
             advance(1)
             if step % CHECK_EVERY == 0 and step > warmup and not collapsed:
-                collapsed = warn_of_collapse(outputs.detach(), step, used)
+                collapsed = warn_of_collapse(now, used)
             if stopping.is_set() and step < used.steps:
                 raise Interrupted(interrupted_message(run, optimizer, history, step))
             if run.folder is not None and time.monotonic() - last_saved > CHECKPOINT_SECONDS:
