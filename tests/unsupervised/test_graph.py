@@ -4,7 +4,16 @@ import numpy as np
 import pytest
 import torch
 
-from pts3h.unsupervised.diffusion import NEIGHBOURS, STEPS, diffuse, leading_eigenvectors, random_walk
+from pts3h.unsupervised.diffusion import (
+    LINK,
+    LOCAL,
+    NEIGHBOURS,
+    SHARPNESS,
+    STEPS,
+    diffuse,
+    leading_eigenvectors,
+    random_walk,
+)
 from pts3h.unsupervised.neighbours import nearest
 
 
@@ -19,16 +28,28 @@ def cosines(a, b):
     return (a / np.linalg.norm(a, axis=1, keepdims=True)) @ (b / np.linalg.norm(b, axis=1, keepdims=True)).T
 
 
-def dense_walk(points):
-    """D^-1/2 W D^-1/2 of the neighbour graph, edge by edge."""
+def dense_walk(points, alike=()):
+    """D^-1/2 W D^-1/2 of the graph of neighbours and links, edge by edge."""
     similar = cosines(points, points)
     np.fill_diagonal(similar, -np.inf)
+    nearest_first = np.argsort(-similar, axis=1)[:, :NEIGHBOURS]
+    squared = 2 - 2 * similar
+    scale = [np.sqrt(squared[item, order[LOCAL - 1]]) for item, order in enumerate(nearest_first)]
     weights = np.zeros_like(similar)
-    for item, order in enumerate(np.argsort(-similar, axis=1)[:, :NEIGHBOURS]):
-        weights[item, order] = np.maximum(similar[item, order], 1e-3) ** 3
+    for item, order in enumerate(nearest_first):
+        for other in order:
+            weights[item, other] = np.exp(-SHARPNESS * squared[item, other] / scale[item] / scale[other])
     weights += weights.T
+    degree, links = weights.sum(axis=1), np.bincount(np.ravel(alike).astype(int), minlength=len(points))
+    for first, second in alike:
+        link = LINK * np.sqrt(degree[first] / links[first] * degree[second] / links[second])
+        weights[first, second] += link
+        weights[second, first] += link
     degree = weights.sum(axis=1)
     return weights / np.sqrt(degree[:, None] * degree[None, :])
+
+
+LINKS = [(0, 1), (0, 2), (5, 9)]
 
 
 @pytest.mark.parametrize("same", [True, False])
@@ -50,20 +71,41 @@ def test_no_more_neighbours_than_there_are():
     assert nearest(torch.eye(3), torch.eye(3), 9)[1].shape == (3, 3)
 
 
-def test_the_walk_is_that_of_the_definition():
+@pytest.mark.parametrize("alike", [[], LINKS])
+def test_the_walk_is_that_of_the_definition(alike):
     points = rows()
-    np.testing.assert_allclose(
-        random_walk(torch.from_numpy(points)).to_dense(), dense_walk(points), atol=1e-5
-    )
+    links = torch.tensor(alike, dtype=torch.long).reshape(-1, 2)
+    found = random_walk(torch.from_numpy(points), links).to_dense()
+    np.testing.assert_allclose(found, dense_walk(points, alike), atol=1e-5)
+    assert (found != 0).sum() == (dense_walk(points, alike) != 0).sum()
 
 
-def test_similarities_along_the_graph_are_those_of_all_eigenvectors():
+@pytest.mark.parametrize("alike", [[], LINKS])
+def test_similarities_along_the_graph_are_those_of_all_eigenvectors(alike):
     points = rows()
-    values, vectors = np.linalg.eigh(dense_walk(points))
+    values, vectors = np.linalg.eigh(dense_walk(points, alike))
     order = np.argsort(-values)[1:]
     coordinates = vectors[:, order] * np.maximum(values[order], 0) ** STEPS
-    found = diffuse(torch.from_numpy(points)).numpy()
+    found = diffuse(torch.from_numpy(points), torch.tensor(alike, dtype=torch.long).reshape(-1, 2)).numpy()
     np.testing.assert_allclose(found @ found.T, cosines(coordinates, coordinates), atol=2e-2)
+
+
+def test_a_link_brings_two_items_and_their_neighbours_together():
+    points = rows()
+    apart = np.argwhere(cosines(points, points) < -0.2)[0]
+    before, after = (
+        diffuse(torch.from_numpy(points), link) for link in (None, torch.from_numpy(apart)[None])
+    )
+    near = [nearest(torch.from_numpy(points[[end]]), torch.from_numpy(points), 6)[1][0] for end in apart]
+    for first, second in ([end[:1] for end in near], [end[1:] for end in near]):
+        assert (after[first] @ after[second].T).mean() > (before[first] @ before[second].T).mean()
+
+
+def test_an_item_among_copies_of_others_is_not_cut_off():
+    """Its neighbours are so near their own copies that a way to them would weigh nothing."""
+    copies = torch.eye(4).repeat_interleave(20, dim=0)
+    walk = random_walk(torch.cat([copies, torch.ones(1, 4)])).to_dense()
+    assert torch.isfinite(walk).all() and walk[-1].sum() > 0
 
 
 def test_leading_eigenvectors():

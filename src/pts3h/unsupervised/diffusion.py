@@ -3,7 +3,8 @@
 A cosine compares two items as if there were no others. A random walk over the graph of nearest neighbours
 follows the shape of the collection instead (diffusion maps, Coifman and Lafon 2006; for image retrieval,
 Iscen et al., CVPR 2017). The walk's leading eigenvectors are coordinates in which the cosine says how alike
-two items are after some steps of it.
+two items are after some steps of it. Distances are measured by how dense the items are where they are
+(Zelnik-Manor and Perona, NIPS 2004), and pairs that are known to be alike are ways of their own.
 """
 
 import warnings
@@ -14,32 +15,67 @@ from torch.nn import functional as F
 
 from .neighbours import nearest
 
-NEIGHBOURS = 15
+NEIGHBOURS = 25
+LOCAL = 7  # an item's own scale is its distance to this neighbour
 DIMENSIONS = 200  # more than the classes of most collections; what is not needed has next to no weight
 STEPS = 6  # of the walk: fewer suit many classes, more suit few; see docs/decisions.md
-SHARPNESS = 3  # an edge weighs its cosine to this power
+SHARPNESS = 3  # how fast the weight of an edge falls with its squared length
+LEAST_WEIGHT = 1e-4  # so that no item is cut off
+LINK = 0.6  # what all links of an item weigh, to all its neighbours
 SPARE = 16  # directions beside those wanted: they settle the last of these sooner
 ROUNDS, POWER = 5, 6
 
 
-def diffuse(rows: Tensor) -> Tensor:
-    """(n, d) items → (n, dimensions) unit vectors, whose cosines are similarities along the graph."""
-    walk = random_walk(rows)
+def diffuse(rows: Tensor, alike: Tensor | None = None) -> Tensor:
+    """(n, d) items → (n, dimensions) unit vectors, whose cosines are similarities along the graph.
+
+    Args:
+        rows: the items.
+        alike: (p, 2) items that are known to be alike, if any are.
+    """
+    walk = random_walk(rows, alike)
     values, vectors = leading_eigenvectors(walk, min(DIMENSIONS, len(rows) // 4 + 1))
     # the first is the same for all items of a connected graph: it tells nothing apart
     return F.normalize(vectors[:, 1:] * values[1:].clamp(min=0).pow(STEPS), dim=1)
 
 
-def random_walk(rows: Tensor) -> Tensor:
-    """The symmetric random walk over nearest neighbours, D^-1/2 W D^-1/2, sparse (n, n)."""
+def random_walk(rows: Tensor, alike: Tensor | None = None) -> Tensor:
+    """The symmetric random walk over nearest neighbours and links, D^-1/2 W D^-1/2, sparse (n, n)."""
+    count = len(rows)
+    edges, weights = neighbour_edges(rows)
+    if alike is not None and len(alike):
+        links = links_of(alike, degrees(edges, weights, count))
+        edges, weights = torch.cat([edges, alike.T], dim=1), torch.cat([weights, links])
+    scale = degrees(edges, weights, count).rsqrt()
+    weights = weights * scale[edges[0]] * scale[edges[1]]
+    # an edge counts both ways
+    return sparse(torch.cat([edges, edges.flip(0)], dim=1), weights.repeat(2), count)
+
+
+def neighbour_edges(rows: Tensor) -> tuple[Tensor, Tensor]:
+    """Edges (2, e) from each item to its nearest, and their weights."""
     count = len(rows)
     cosines, places = nearest(rows, rows, min(NEIGHBOURS, max(count // 10, 1)), same=True)
+    squared = (2 - 2 * cosines).clamp(min=1e-6)
+    scale = squared[:, min(LOCAL, squared.shape[1]) - 1].sqrt()
+    weights = torch.exp(-SHARPNESS * squared / (scale[:, None] * scale[places])).clamp(min=LEAST_WEIGHT)
     starts = torch.arange(count).repeat_interleave(places.shape[1])
-    ends, weights = places.flatten(), cosines.flatten().clamp(min=1e-3).pow(SHARPNESS)
-    # an edge counts both ways
-    edges, weights = torch.stack([torch.cat([starts, ends]), torch.cat([ends, starts])]), weights.repeat(2)
-    degree = torch.zeros(count).index_add_(0, edges[0], weights).rsqrt()
-    return sparse(edges, weights * degree[edges[0]] * degree[edges[1]], count)
+    return torch.stack([starts, places.flatten()]), weights.flatten()
+
+
+def links_of(alike: Tensor, degree: Tensor) -> Tensor:
+    """(p,) weights of links: those of an item share a part of what its neighbours weigh, few or many.
+
+    Otherwise items with many links would walk among themselves and lose their neighbours.
+    """
+    links = torch.bincount(alike.flatten(), minlength=len(degree)).clamp(min=1)
+    part = degree / links
+    return LINK * (part[alike[:, 0]] * part[alike[:, 1]]).sqrt()
+
+
+def degrees(edges: Tensor, weights: Tensor, count: int) -> Tensor:
+    """(count,) what the edges at each item weigh."""
+    return torch.zeros(count).index_add_(0, edges.flatten(), weights.repeat(2))
 
 
 def sparse(places: Tensor, values: Tensor, size: int) -> Tensor:

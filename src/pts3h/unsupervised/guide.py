@@ -31,7 +31,7 @@ ANCHORS = 5  # neighbours in the graph that place an item outside of it
 ALIKE_NEIGHBOURS = 10
 MOST_PAIRS = 2_000
 CHANCE_PAIRS = 20_000
-LOCALITY = 4  # how fast what a pair says fades with the distance from it
+LOCALITY = 3  # how fast what a pair says fades with the distance from it
 TRUST = 1.0  # pairs that the graph's own word counts for
 
 
@@ -136,13 +136,13 @@ class Neighbourhood:
         spread = self.spread
         if len(alike):
             spread = blend(spread, scatter(self.rows[alike[:, 0]], self.rows[alike[:, 1]]), len(alike))
-        rows = self._place(self.rows @ whitening(spread))
+        rows = self._place(self.rows @ whitening(spread), alike)
         return Guide(self.places, rows, rows[ends[:, 0]], rows[ends[:, 1]], says(similar))
 
-    def _place(self, features: Tensor) -> Tensor:
+    def _place(self, features: Tensor, alike: Tensor | None = None) -> Tensor:
         """Coordinates of all members along the graph; those outside of it follow their neighbours in it."""
         core = features[self.chosen]
-        found = diffuse(core)
+        found = diffuse(core, None if alike is None else self._in_graph(alike))
         if len(core) == len(features):
             return found
         cosines, places = nearest(features, core, ANCHORS)
@@ -150,14 +150,23 @@ class Neighbourhood:
         placed[self.chosen] = found
         return placed
 
+    def _in_graph(self, pairs: Tensor) -> Tensor:
+        """Pairs of rows as places in the graph, without those that have an end outside of it."""
+        places = torch.full((len(self.rows),), -1)
+        places[self.chosen] = torch.arange(len(self.chosen))
+        inside = places[pairs]
+        return inside[(inside >= 0).all(dim=1)]
+
 
 def says(similar: NDArray[np.bool_]) -> Tensor:
-    """+ for alike, - for not alike; both kinds weigh the same in all, however many of each a user marked."""
+    """+ for alike, - for not alike; of the kind that a user marked less often, each pair weighs more."""
     alike = torch.from_numpy(similar).float()
     count, most = len(alike), float(alike.sum())
+    plain = 2 * alike - 1
     if most in (0, count):
-        return 2 * alike - 1
-    return torch.where(alike > 0, count / (2 * most), -count / (2 * (count - most)))
+        return plain
+    even = torch.where(alike > 0, count / (2 * most), -count / (2 * (count - most)))
+    return (plain + even) / 2
 
 
 def neighbourhood(count: int, members: Positions, known: KnownPairs, rows: Rows) -> Neighbourhood:
