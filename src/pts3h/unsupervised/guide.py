@@ -31,7 +31,7 @@ ANCHORS = 5  # neighbours in the graph that place an item outside of it
 ALIKE_NEIGHBOURS = 10
 MOST_PAIRS = 2_000
 CHANCE_PAIRS = 20_000
-LOCALITY = 3  # how fast what a pair says fades with the distance from it
+LOCALITY = 6  # how fast what a pair says fades with the distance from it
 TRUST = 1.0  # pairs that the graph's own word counts for
 
 
@@ -159,14 +159,12 @@ class Neighbourhood:
 
 
 def says(similar: NDArray[np.bool_]) -> Tensor:
-    """+ for alike, - for not alike; of the kind that a user marked less often, each pair weighs more."""
+    """+ for alike, - for not alike; both kinds weigh the same in all, however many of each a user marked."""
     alike = torch.from_numpy(similar).float()
     count, most = len(alike), float(alike.sum())
-    plain = 2 * alike - 1
     if most in (0, count):
-        return plain
-    even = torch.where(alike > 0, count / (2 * most), -count / (2 * (count - most)))
-    return (plain + even) / 2
+        return 2 * alike - 1
+    return torch.where(alike > 0, count / (2 * most), -count / (2 * (count - most)))
 
 
 def neighbourhood(count: int, members: Positions, known: KnownPairs, rows: Rows) -> Neighbourhood:
