@@ -49,6 +49,10 @@ class Inputs(ABC):
         """The unperturbed items as rows (n, d), for systems that work on plain matrices."""
         return np.asarray(self.clean(positions).flatten(1).numpy(), np.float32)
 
+    def copies(self, positions: Positions) -> NDArray[np.floating]:
+        """(n, copies, d) perturbed copies that are at hand, as rows; none by default."""
+        return np.empty((len(positions), 0, 0), np.float32)
+
 
 class VectorInputs(Inputs):
     """Embeddings, or cached features of an image and of perturbed copies of it.
@@ -97,6 +101,10 @@ class VectorInputs(Inputs):
     def clean(self, positions: Positions) -> Tensor:
         """The unperturbed vectors."""
         return self._take(positions, np.zeros(len(positions), np.int64))
+
+    def copies(self, positions: Positions) -> NDArray[np.floating]:
+        """The cached copies, where the vectors are features of pictures."""
+        return np.asarray(self.array[positions, 1:])
 
     def typical(self, positions: Positions) -> NDArray[np.float32]:
         """The mean of each item's copies: what they share says more of the item than any one of them."""

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..data.images import Positions
 from ..data.inputs import ImageInputs
 from ..data.problem import Problem
 from ..model.inference import run
@@ -11,13 +12,15 @@ from ..nets.look import Look
 from ..settings.used import Used
 from ..unsupervised.itq import learn_itq
 from ..unsupervised.linear import Floats
+from ..unsupervised.steady import learn_steady_itq
 from ..util.progress import Progress
 
 MOST_ITEMS = 20_000  # that stand for all
+MOST_WITH_COPIES = 5_000
 
 
 def learn_look(network: HashNetwork, problem: Problem, used: Used, progress: Progress = None) -> Look | None:
-    """ITQ of the unperturbed items that take part in training; None if no look bits are asked for.
+    """ITQ of the items that take part in training, steady under perturbation; None without look bits.
 
     Args:
         network: trained; its backbone, where it has one, makes the features.
@@ -27,16 +30,23 @@ def learn_look(network: HashNetwork, problem: Problem, used: Used, progress: Pro
     """
     if not used.look_bits:
         return None
-    features = member_features(network, problem, used, progress)
+    members = some_members(problem, used.seed)
+    features = member_features(network, problem, members, used, progress)
+    copies = problem.inputs.copies(members[:MOST_WITH_COPIES])
+    if copies.shape[1]:
+        return Look.of(learn_steady_itq(features, copies, used.look_bits, used.seed))
     return Look.of(learn_itq(features, used.look_bits, used.seed))
 
 
-def member_features(network: HashNetwork, problem: Problem, used: Used, progress: Progress) -> Floats:
-    """Features as encoding computes them, of a sample where there are many items."""
-    members = problem.members
-    if len(members) > MOST_ITEMS:
-        rng = np.random.default_rng((used.seed, 13))
-        members = np.sort(rng.choice(members, MOST_ITEMS, replace=False))
+def some_members(problem: Problem, seed: int) -> Positions:
+    """Items that take part in training, a sample where there are many, in no order."""
+    return np.random.default_rng((seed, 13)).permutation(problem.members)[:MOST_ITEMS]
+
+
+def member_features(
+    network: HashNetwork, problem: Problem, members: Positions, used: Used, progress: Progress
+) -> Floats:
+    """Features as encoding computes them."""
     if network.backbone is None or not isinstance(problem.inputs, ImageInputs):
         return problem.inputs.rows(members)
     backbone = network.backbone.to(pick_device(used.device))
