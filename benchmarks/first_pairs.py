@@ -9,6 +9,8 @@ and PCA with a random rotation see the same frozen features, and no pair.
 
 import argparse
 import json
+import shlex
+import sys
 import warnings
 from pathlib import Path
 
@@ -55,7 +57,9 @@ def main() -> None:
     if not settings:
         rows += [measure(data, name, asked.bits, asked.seeds, 0, 0, {}) for name in ("itq", "pca")]
     if asked.out is not None:
-        write_json(asked.out, rows)
+        name = "photos/" if Path(asked.data).is_dir() else asked.data
+        words = ["python", "benchmarks/first_pairs.py", name, *sys.argv[2:]]
+        write_json(asked.out, {"command": shlex.join(words).split(" --out")[0], "rows": rows})
 
 
 def load(name: str, images: int | None) -> Dataset:

@@ -11,14 +11,15 @@ from pathlib import Path
 from ..errors import UserError
 from ..util.files import write_text
 from .cells import read_results
-from .plots import all_plots
+from .pair_curves import pair_plot, pair_tables, read_curves
+from .plots import Plot, all_plots
 from .report import NOTE, read_note, summaries_of, tables_of, write_bytes
-from .tables import to_markdown
+from .tables import Table, to_markdown
 
 LEAD = """# Results
 
 Nothing stands here that was not run, and nothing is written by hand but the remarks: the page is made from
-the cells that `pts3h bench` wrote, which are in `results/`, by
+what the commands below wrote, which is in `results/`, by
 
 ```
 {command}
@@ -42,20 +43,45 @@ def write_results(page: Path, folders: Sequence[Path]) -> None:
 
 def section(folder: Path, beside: Path) -> str:
     """One folder: what was run, remarks (its ``remarks.md``, if any), tables, curves."""
+    if (folder / "bench.json").is_file():
+        return section_of_cells(folder, beside)
+    commands, rows = read_curves(folder)
+    if not rows:
+        raise UserError(f"{folder} holds neither cells nor curves yet")
+    return put_together(folder, beside, commands, "", pair_tables(rows), [pair_plot(rows)])
+
+
+def section_of_cells(folder: Path, beside: Path) -> str:
+    """What ``pts3h bench`` wrote."""
     note, results = read_note(folder), read_results(folder)
     summaries = summaries_of(results, note)
     if not summaries:
         raise UserError(f"{folder} holds no finished cell yet")
-    remarks = folder / "remarks.md"
     hours = sum(result["seconds"] for result in results) / 3600
+    commands = [portable(command, folder.name) for command in note["commands"]]
+    length = f"{len(results)} runs, {hours:.1f} hours of one core.\n"
+    tables = tables_of(summaries, results[0]["map_at"])
+    return put_together(folder, beside, commands, length, tables, all_plots(results, summaries))
+
+
+def put_together(
+    folder: Path,
+    beside: Path,
+    commands: Sequence[str],
+    length: str,
+    tables: Sequence[Table],
+    plots: Sequence[Plot],
+) -> str:
+    """The text of a section; its pictures are written beside the page."""
+    remarks = folder / "remarks.md"
     parts = [
         f"## {title(folder)}\n",
-        "```\n" + "\n".join(portable(command, folder.name) for command in note["commands"]) + "\n```\n",
-        f"{len(results)} runs, {hours:.1f} hours of one core.\n",
+        "```\n" + "\n".join(commands) + "\n```\n",
+        *([length] if length else []),
         *([remarks.read_text(encoding="utf-8")] if remarks.is_file() else []),
-        *(to_markdown(table) for table in tables_of(summaries, results[0]["map_at"])),
+        *map(to_markdown, tables),
     ]
-    for plot in all_plots(results, summaries):
+    for plot in plots:
         picture = Path("figures") / folder.name / f"{plot.name}.png"
         write_bytes(beside / picture, plot.png)
         parts.append(f"![{plot.title}]({picture.as_posix()})\n")
