@@ -12,6 +12,7 @@ import json
 import shlex
 import sys
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -65,7 +66,8 @@ def main() -> None:
 def load(name: str, images: int | None) -> Dataset:
     """A data set, or a folder of class folders; a tenth of each class are queries."""
     if not Path(name).is_dir():
-        return load_data(name, None, None, images)
+        data = load_data(name, None, None, images)
+        return replace(data, protocol=replace(data.protocol, labelled=1))  # labels are not asked for
     items = read_items(name)
     labels = read_labels("folder", items)
     smallest = int(np.bincount(labels).min())
