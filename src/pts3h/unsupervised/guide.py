@@ -15,8 +15,8 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from ..data.images import Positions
-from ..data.known_pairs import KnownPairs, Mask
-from .diffusion import diffuse, sparse
+from ..data.known_pairs import KnownPairs
+from .diffusion import diffuse
 from .linear import LinearCoder, mean_and_covariance, principal_directions
 from .metric import blend, scatter, whitening
 from .neighbours import nearest
@@ -32,7 +32,6 @@ ALIKE_NEIGHBOURS = 10
 MOST_PAIRS = 2_000
 CHANCE_PAIRS = 20_000
 LOCALITY = 6  # how fast what a pair says fades with the distance from it
-SPARSE = 0.05  # share of entries below which a matrix is kept sparse
 TRUST = 1.0  # pairs that the graph's own word counts for
 
 
@@ -43,16 +42,16 @@ class Guide:
     Attributes:
         places: (n,) row of each item in ``rows``, -1 for an item that takes no part.
         rows: (m, e) unit vectors, whose cosines are similarities along the graph.
-        ends: (k, e) rows of the items of known pairs.
-        says: (k, k) what is known of each two of them: positive for alike, negative for not alike.
-        weighs: (k, k) how much each of these counts.
+        first: (p, e) rows of the first items of the known pairs.
+        second: (p, e) rows of the second items.
+        says: (p,) what each pair says: positive for alike, negative for not alike.
     """
 
     places: NDArray[np.int64]
     rows: Tensor
-    ends: Tensor
+    first: Tensor
+    second: Tensor
     says: Tensor
-    weighs: Tensor
 
     def __call__(self, positions: Positions) -> Tensor:
         """(m, m) how alike the items at ``positions`` are.
@@ -61,11 +60,14 @@ class Guide:
         """
         rows = self.rows[self.places[positions]]
         similarity = rows @ rows.T
-        if not len(self.ends):
+        if not len(self.says):
             return similarity
-        near = closeness(rows, self.ends)
-        said, weight = (near @ (matrix @ near.T) for matrix in (self.says, self.weighs))
-        return (TRUST * similarity + said) / (TRUST + weight)
+        near_first, near_second = (closeness(rows, ends) for ends in (self.first, self.second))
+        said, weight = (
+            near_first @ (near_second * self.says).T,
+            near_first @ (near_second * self.says.abs()).T,
+        )
+        return (TRUST * similarity + said + said.T) / (TRUST + weight + weight.T)
 
 
 def closeness(rows: Tensor, ends: Tensor) -> Tensor:
@@ -135,9 +137,7 @@ class Neighbourhood:
         if len(alike):
             spread = blend(spread, scatter(self.rows[alike[:, 0]], self.rows[alike[:, 1]]), len(alike))
         rows = self._place(self.rows @ whitening(spread), alike)
-        spoken_of = np.unique(pairs)
-        values = says(*known.block(spoken_of))
-        return Guide(self.places, rows, rows[self.places[spoken_of]], lean(values), lean(values.abs()))
+        return Guide(self.places, rows, rows[ends[:, 0]], rows[ends[:, 1]], says(similar))
 
     def _place(self, features: Tensor, alike: Tensor | None = None) -> Tensor:
         """Coordinates of all members along the graph; those outside of it follow their neighbours in it."""
@@ -158,20 +158,13 @@ class Neighbourhood:
         return inside[(inside >= 0).all(dim=1)]
 
 
-def says(known: Mask, similar: Mask) -> Tensor:
+def says(similar: NDArray[np.bool_]) -> Tensor:
     """+ for alike, - for not alike; both kinds weigh the same in all, however many of each a user marked."""
-    alike, other = similar.sum(), (known & ~similar).sum()
-    both = alike and other
-    of_alike, of_other = ((alike + other) / (2 * kind) if both else 1.0 for kind in (alike, other))
-    return torch.from_numpy(np.where(similar, of_alike, np.where(known, -of_other, 0)).astype(np.float32))
-
-
-def lean(matrix: Tensor) -> Tensor:
-    """The same matrix, sparse where most of it is zero."""
-    places = matrix.nonzero().T
-    if not matrix.numel() or places.shape[1] > SPARSE * matrix.numel():
-        return matrix
-    return sparse(places, matrix[places[0], places[1]], len(matrix))
+    alike = torch.from_numpy(similar).float()
+    count, most = len(alike), float(alike.sum())
+    if most in (0, count):
+        return 2 * alike - 1
+    return torch.where(alike > 0, count / (2 * most), -count / (2 * (count - most)))
 
 
 def neighbourhood(count: int, members: Positions, known: KnownPairs, rows: Rows) -> Neighbourhood:
