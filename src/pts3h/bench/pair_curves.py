@@ -67,7 +67,8 @@ def pair_plot(rows: Sequence[Row]) -> Plot:
             if name_of(row) == name and row["system"] == "itq":
                 axes.axhline(float(np.mean(row["map"])), color=colour, linestyle=":", linewidth=1.2)
     counts = sorted({count_of(row) for row in even})
-    axes.set_xscale("symlog", linthresh=20)
+    axes.set_xscale("symlog", linthresh=20)  # which has a place for 0
+    axes.set_xlim(-2, 1.15 * max(counts))
     axes.set_xticks(counts, [f"{count:,}" for count in counts])
     axes.minorticks_off()
     axes.set(title=title, xlabel="known pairs", ylabel="MAP")

@@ -12,7 +12,7 @@ from ..systems.table import SYSTEMS
 from .summary import Summary
 
 KINDS = ("semi-supervised", "supervised", "unsupervised")
-WORDS = ("method", "kind", "base")  # columns that are not numbers
+WORDS = ("method", "kind", "base", "collection")  # columns that are not numbers
 LATEX_SPECIAL = {"%": r"\%", "&": r"\&", "_": r"\_", "#": r"\#", "±": r"$\pm$", "≤": r"$\le$"}
 CSV_HEADER = (
     "method",
