@@ -2,12 +2,18 @@
 
 import errno
 import os
+import signal
 import subprocess
 
 import pytest
 
 if "PYTEST_XDIST_WORKER" in os.environ:  # one core each: more threads only wait for each other
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+if (
+    signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+):  # as a shell starts jobs in the background; children inherit it
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist looks at the groups
