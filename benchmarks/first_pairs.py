@@ -58,9 +58,16 @@ def main() -> None:
     if not settings:
         rows += [measure(data, name, asked.bits, asked.seeds, 0, 0, {}) for name in ("itq", "pca")]
     if asked.out is not None:
-        name = "photos/" if Path(asked.data).is_dir() else asked.data
-        words = ["python", "benchmarks/first_pairs.py", name, *sys.argv[2:]]
-        write_json(asked.out, {"command": shlex.join(words).split(" --out")[0], "rows": rows})
+        write_json(asked.out, {"command": command_of(asked), "rows": rows})
+
+
+def command_of(asked: argparse.Namespace) -> str:
+    """What was typed, as another user would type it: wherever the pictures are, and without the file."""
+    named = {asked.data: f"photos/{Path(asked.data).name}/"} if Path(asked.data).is_dir() else {}
+    words = [named.get(word, word) for word in sys.argv[1:]]
+    at = next(place for place, word in enumerate(words) if word.startswith("--out"))
+    del words[at : at + 1 + ("=" not in words[at])]
+    return shlex.join(["python", "benchmarks/first_pairs.py", *words])
 
 
 def load(name: str, images: int | None) -> Dataset:
