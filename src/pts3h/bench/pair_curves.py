@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from .plots import Plot, blank, saved
-from .tables import Table
+from .summary import deviation
+from .tables import Table, figure_text
 
 Row = dict[str, Any]
 EVEN = 0.5
@@ -101,4 +102,4 @@ def figure(row: Row | None) -> str:
     """Mean and deviation over seeds."""
     if row is None:
         return ""
-    return f"{np.mean(row['map']):.3f} ± {np.std(row['map']):.3f}"
+    return figure_text(float(np.mean(row["map"])), deviation(row["map"]), len(row["map"]))
