@@ -102,4 +102,5 @@ def figure(row: Row | None) -> str:
     """Mean and deviation over seeds."""
     if row is None:
         return ""
-    return figure_text(float(np.mean(row["map"])), deviation(row["map"]), len(row["map"]))
+    figures = np.array(row["map"])
+    return figure_text(float(figures.mean()), deviation(figures), len(figures))
