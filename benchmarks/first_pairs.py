@@ -105,7 +105,8 @@ def measure(
     row |= {"map": [round(value, 4) for value in found], "distinct": distinct}
     row["shares"] = [round(share, 3) for share in shares]
     what = f"{count:5d} pairs, {alike:.0%} alike" if system == "pts3h-graph" else f"{system}, no pairs"
-    figure = f"MAP {np.mean(found):.3f} ± {deviation(np.array(found)):.3f}   {np.mean(distinct):6.0f} distinct codes"
+    spread = deviation(np.array(found))
+    figure = f"MAP {np.mean(found):.3f} ± {spread:.3f}   {np.mean(distinct):6.0f} distinct codes"
     print(f"{data.name}  {what:24s} {figure}   {json.dumps(row['map'])} {row['shares']}", flush=True)
     return row
 
