@@ -113,3 +113,44 @@ def test_rounds_are_permutations_cut_into_groups(count, group, seed):
         assert all(len(part) == size for part in groups)
         assert len(set(joined)) == len(joined) > count - size
         assert set(joined) <= set(range(count))
+
+
+def rare_batches(labels, **changes):
+    return Batches(LabelPairs(labels), np.empty(0, np.int64), **({"labelled": 32, "unlabelled": 0} | changes))
+
+
+@pytest.mark.parametrize("flags", [False, True], ids=["classes", "flags"])
+def test_items_of_many_classes_meet_some_of_their_own(flags):
+    """By chance an item of a hundred classes meets a third of an alike one in a batch of 32."""
+    labels = np.repeat(np.arange(100), 10)
+    batches = rare_batches(np.eye(100, dtype=int)[labels] if flags else labels, seed=0)
+    assert batches.steps_per_epoch == 1000 // 32
+    seen: set[int] = set()
+    for step in range(125):  # a round: eight items bring three each
+        batch = batches.at(step)
+        assert 26 <= len(batch.positions) <= 32 and len(set(batch.positions)) == len(batch.positions)
+        assert (batch.similar.sum(axis=1) >= 3).all()
+        np.testing.assert_array_equal(
+            batch.similar, (labels[batch.positions][:, None] == labels[batch.positions]) & batch.known
+        )
+        seen |= set(batch.positions.tolist())
+    assert seen == set(range(1000))
+    np.testing.assert_array_equal(
+        rare_batches(labels, seed=0).at(77).positions, rare_batches(labels, seed=0).at(77).positions
+    )
+
+
+def test_an_item_alone_in_its_class_brings_nobody():
+    batches = rare_batches(np.concatenate([np.arange(98), [98, 98]]), labelled=8, seed=0)
+    sizes = {len(batches.at(step).positions) for step in range(50)}
+    assert sizes == {2, 3} and all(len(batches.at(step).known) in sizes for step in range(50))
+
+
+def test_few_classes_are_drawn_by_chance():
+    labels = np.repeat(np.arange(10), 50)
+    batches = rare_batches(labels, seed=0)
+    assert {len(batches.at(step).positions) for step in range(20)} == {32}
+
+
+def test_a_small_batch_is_drawn_by_chance():
+    assert len(rare_batches(np.repeat(np.arange(100), 10), labelled=7, seed=0).at(0).positions) == 7
