@@ -50,6 +50,13 @@ class TestVectors:
         assert torch.equal(first[0], again[0]) and torch.equal(first[1], again[1])
         assert not torch.equal(first[0], first[1]) and not torch.equal(first[0], other[0])
 
+    def test_a_steady_second_view_is_the_mean_of_the_copies(self):
+        copies = np.stack([VECTORS, VECTORS + 4], axis=1)
+        plain, steady = (VectorInputs(copies, VectorViews(noise=0.3), steady=mean) for mean in (False, True))
+        (first, second), (same, mean) = (inputs.two_views(POSITIONS, 1) for inputs in (plain, steady))
+        assert torch.equal(first, same) and not torch.equal(second, mean)
+        np.testing.assert_allclose(mean, VECTORS[POSITIONS] + 2, rtol=1e-5)
+
     def test_cached_copies_the_clean_one_first(self):
         """Entry (i, c) holds 10 i + c: two different copies of the right item are drawn, all as often."""
         array = (10 * np.arange(6)[:, None, None] + np.arange(4)[None, :, None]).astype(np.float16)

@@ -62,6 +62,7 @@ class VectorInputs(Inputs):
         views: noise and dropout on top.
         members: positions of the items that take part in training, whose mean and spread count; None for all.
         broken: reason by position, for pictures whose features could not be computed.
+        steady: whether the second view is the mean of an item's copies instead of one of them.
     """
 
     worth_preparing = False  # a step on vectors takes milliseconds: a second thread costs more than it saves
@@ -73,7 +74,10 @@ class VectorInputs(Inputs):
         views: VectorViews | None = None,
         members: Positions | None = None,
         broken: Mapping[int, str] | None = None,
+        *,
+        steady: bool = False,
     ) -> None:
+        self.steady = steady
         self.array = array[:, None, :] if array.ndim == 2 else array
         self.views = views or VectorViews(noise=0.0, dropout=0.0)
         self.members = np.arange(len(array)) if members is None else members
@@ -87,7 +91,10 @@ class VectorInputs(Inputs):
         return torch.from_numpy(sample.mean(axis=0)), torch.from_numpy(sample.std(axis=0))
 
     def two_views(self, positions: Positions, seed: int) -> tuple[Tensor, Tensor]:
-        """Two different copies where there are several, then noise and dropout, each drawn anew."""
+        """Two different copies where there are several, then noise and dropout, each drawn anew.
+
+        A steady second view has none of this: a teacher that sees it has more to say.
+        """
         count, copies = len(positions), self.array.shape[1]
         rng = default_rng(seed)
         first = rng.integers(copies, size=count)
@@ -96,7 +103,9 @@ class VectorInputs(Inputs):
         generator = torch.Generator().manual_seed(seed)
         center, spread = self.standard
         perturbed = self.views(both, generator, center=center, spread=spread)
-        return perturbed[:count], perturbed[count:]
+        return perturbed[:count], torch.from_numpy(self.typical(positions)) if self.steady else perturbed[
+            count:
+        ]
 
     def clean(self, positions: Positions) -> Tensor:
         """The unperturbed vectors."""

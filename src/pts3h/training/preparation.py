@@ -24,7 +24,7 @@ NAMED = 3  # broken pictures that a message names
 def vector_problem(training: TrainingSet, array: NDArray[np.floating], used: Used) -> Problem:
     """Embeddings (n, d), or features of pictures and their copies (n, 1 + copies, d)."""
     views = VectorViews(noise=used.noise, dropout=used.drop)
-    inputs = VectorInputs(array, views, training.members)
+    inputs = VectorInputs(array, views, training.members, steady=used.guided)
     if not used.guided:
         return Problem(inputs, training.known, training.pool)
     near = neighbourhood(len(training.items), training.members, training.known, inputs.typical)

@@ -16,6 +16,7 @@ from torch.nn import functional as F
 
 from ..data.images import Positions
 from ..data.known_pairs import KnownPairs
+from .classes import ClassGuide, class_chances
 from .diffusion import diffuse
 from .linear import LinearCoder, mean_and_covariance, principal_directions
 from .metric import blend, scatter, whitening
@@ -128,8 +129,8 @@ class Neighbourhood:
         between = [(self.coordinates[a] * self.coordinates[b]).sum(1).numpy() for a, b in (ends.T, chance.T)]
         return alike_share(between[0], similar, between[1])
 
-    def guide(self, known: KnownPairs) -> Guide:
-        """Similarities that follow from the items and from what is known of pairs."""
+    def guide(self, known: KnownPairs) -> Guide | ClassGuide:
+        """Similarities that follow from the items and from what is known: one class each, or pairs."""
         pairs, similar = known.sample_pairs(MOST_PAIRS, default_rng(0))
         ends = torch.from_numpy(self.places[pairs])
         alike = ends[torch.from_numpy(similar)]
@@ -137,6 +138,10 @@ class Neighbourhood:
         if len(alike):
             spread = blend(spread, scatter(self.rows[alike[:, 0]], self.rows[alike[:, 1]]), len(alike))
         rows = self._place(self.rows @ whitening(spread), alike)
+        if known.labels is not None and known.labels.ndim == 1:
+            labelled = torch.from_numpy(self.places[known.labelled])
+            chances = class_chances(rows, labelled, known.labels[known.labelled])
+            return ClassGuide(self.places, chances)
         return Guide(self.places, rows, rows[ends[:, 0]], rows[ends[:, 1]], says(similar))
 
     def _place(self, features: Tensor, alike: Tensor | None = None) -> Tensor:
