@@ -124,7 +124,6 @@ def nearest(
 ) -> Found:
     """See :func:`pts3h.kernel.nearest`."""
     n = columns.shape[1]
-    k = min(k, n if weights is None else 2**62)
     if k == 0 or len(queries) == 0:
         return Found.nothing(len(queries))
 
