@@ -1,4 +1,4 @@
-"""What the compiled kernel is given is checked at its own door: wrong sizes are refused, never read beyond."""
+"""What the compiled kernel is given is checked at its own door: wrong sizes are refused, not read beyond."""
 
 import numpy as np
 import pytest

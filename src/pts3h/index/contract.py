@@ -19,11 +19,11 @@ from numpy.typing import ArrayLike
 
 from ..codes import By, Codes, Layout, check_codes
 from ..errors import UserError
-from .filters import SCALARS, Filter, as_scalar, check_key, parse_where
+from .filters import Filter, parse_where
+from .metadata import Meta, check_meta
 
 Id = int | str
 IdKind = Literal["int", "text"]
-Meta = dict[str, Any]
 
 MAX_ID_BYTES = 4096
 SCAN_BATCH = 16_384
@@ -274,35 +274,6 @@ def check_writable(read_only: bool, address: object) -> None:
     """Raise if an index that was opened read-only is written to."""
     if read_only:
         raise UserError(f"the index {address} was opened read-only; open it without read_only to change it")
-
-
-def check_meta(meta: Iterable[Mapping[str, Any] | None] | None, n: int) -> list[Meta]:
-    """Return one plain dict per item, n in all, else raise."""
-    if meta is None:
-        return [{}] * n
-    if isinstance(meta, (Mapping, str)) or not isinstance(meta, Iterable):
-        raise UserError(f"meta must be a list with a dict (or None) for each item, got {type(meta).__name__}")
-    rows = [{} if row is None else row for row in meta]
-    if len(rows) != n:
-        raise UserError(f"add needs one meta dict for each id, got {n} ids and {len(rows)} dicts")
-    clean: list[Meta] = []
-    for row in rows:
-        if not isinstance(row, Mapping):
-            raise UserError(f"meta must be a dict (or None) for each item, got {row!r}")
-        clean.append({check_key(key): _plain(value, key) for key, value in row.items()})
-    return clean
-
-
-def _plain(value: Any, key: str) -> Any:
-    """``value`` as JSON can hold it exactly, numpy scalars made plain."""
-    scalar = as_scalar(value)
-    if scalar is not None or value is None:
-        return scalar
-    if isinstance(value, (list, tuple)):
-        return [_plain(part, key) for part in value]
-    if isinstance(value, Mapping) and all(isinstance(name, str) for name in value):
-        return {name: _plain(part, key) for name, part in value.items()}
-    raise UserError(f"meta {key!r} must be {SCALARS}, null, or lists and dicts of these, got {value!r}")
 
 
 def check_k(k: int) -> int:

@@ -17,8 +17,9 @@ import numpy as np
 from ...codes import By, Codes, Layout, code_bytes
 from ...errors import UserError
 from ...kernel.types import Allowed
-from ..contract import Hits, Index, Item, Meta, check_kind, check_writable, kind_of
+from ..contract import Hits, Index, Item, check_kind, check_writable, kind_of
 from ..filters import And, Compare, Filter, Not, OneOf, Or
+from ..metadata import Meta
 from . import cache
 from .snapshot import RECENT, RECENT_SHARE, LivePart, Snapshot
 from .store import LogRecord, State, Store

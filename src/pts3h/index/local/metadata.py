@@ -9,8 +9,8 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ..contract import Meta
 from ..filters import Compare, Scalar, kind
+from ..metadata import Meta, as_json
 
 SCHEMA = """
 CREATE TABLE meta (id PRIMARY KEY, json TEXT) WITHOUT ROWID;
@@ -28,7 +28,7 @@ class Metadata:
         """Replace the metadata of these items."""
         self.drop(ids)
         filled = [(one, row) for one, row in zip(ids, meta, strict=True) if row]
-        texts = ((one, json.dumps(row, ensure_ascii=False)) for one, row in filled)
+        texts = ((one, as_json(one, row)) for one, row in filled)
         self._connection.executemany("INSERT INTO meta VALUES (?, ?)", texts)
         # in the order of the table, so that neighbours are written together
         facts = sorted(fact for one, row in filled for fact in _facts(one, row))
