@@ -44,7 +44,7 @@ def _plain(value: Any, key: str, depth: int) -> Any:
         for name in value:
             if not isinstance(name, str) or as_scalar(name) is None:
                 raise UserError(
-                    f"meta {key!r} has a dict with the name {shown(name)}; dicts inside of metadata have names "
+                    f"meta {key!r} has a dict with the name {shown(name)}; dicts inside metadata have names "
                     "that are text (valid Unicode, no NUL)"
                 )
         return {name: _plain(part, key, depth + 1) for name, part in value.items()}
