@@ -7,9 +7,15 @@ import pytest
 
 from pts3h.errors import UserError
 from pts3h.index import open_index
+from pts3h.index.local import store
 
 CODES = np.random.default_rng(0).integers(0, 256, (20_000, 8), np.uint8)
 GONE = "was replaced or removed while it was open; close it and open it again"
+
+
+@pytest.fixture(autouse=True)
+def look_before_each_search(monkeypatch):
+    monkeypatch.setattr(store, "LOOK_SECONDS", 0)
 
 
 def made(folder, ids):
@@ -64,6 +70,19 @@ def test_the_folder_is_removed(tmp_path, written):
     assert_refused(index)
     index.close()
     assert not folder.exists()  # not even with a saved search structure
+
+
+def test_a_write_always_looks(tmp_path, monkeypatch):
+    monkeypatch.setattr(store, "LOOK_SECONDS", 1e9)
+    folder, new = made(tmp_path / "index", [1, 2]), made(tmp_path / "new", [7])
+    with open_index(folder) as index:
+        put_in_place(new, folder)
+        assert index.search(CODES[:1], 1)[0].ids == [1]  # it has looked a moment ago
+        for write in (lambda: index.add([3], CODES[:1]), lambda: index.remove([1])):
+            with pytest.raises(UserError, match=GONE):
+                write()
+        with pytest.raises(UserError, match=GONE):
+            index.search(CODES[:1], 1)  # now it knows
 
 
 def test_only_the_database_is_replaced(tmp_path):

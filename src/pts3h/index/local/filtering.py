@@ -58,21 +58,15 @@ class Kept(Generic[Value]):
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a filter says of the rows of a segment: those that passed, among those that are known."""
+    """Which rows of a segment pass a filter. Where it is not ``known``, ``passed`` means nothing."""
 
     passed: Allowed
     known: Allowed
 
-    @classmethod
-    def nothing(cls, rows: int) -> "Verdict":
-        """Before anything was asked."""
-        return cls(np.zeros(rows, bool), np.zeros(rows, bool))
-
-    def with_answers(self, rows: NDArray[np.int64], answers: Allowed) -> "Verdict":
-        """The same, and the answers for some more rows."""
-        passed, known = self.passed.copy(), self.known.copy()
-        passed[rows], known[rows] = answers, True
-        return Verdict(passed, known)
+    def then(self, later: "Verdict") -> "Verdict":
+        """What both know."""
+        passed = (self.passed & ~later.known) | (later.passed & later.known)
+        return Verdict(passed, self.known | later.known)
 
 
 def hand_on(
@@ -80,22 +74,23 @@ def hand_on(
 ) -> None:
     """Rows ``before`` of a segment are rows ``after`` of another one, which has ``rows`` in all."""
     for key, verdict in kept.items():
-        known = heir.get(key) or Verdict.nothing(rows)
+        known = heir.get(key) or Verdict(np.zeros(rows, bool), np.zeros(rows, bool))
         known.passed[after], known.known[after] = verdict.passed[before], verdict.known[before]
         heir.put(key, known)
 
 
-def answers(
-    where: Filter, asked: Sequence[tuple[Ids, NDArray[np.int64]]], metadata: Metadata
-) -> list[Allowed]:
-    """Whether items pass a filter: of several sorted runs of ids, some rows each. Their metadata is read."""
-    if sum(len(rows) for _, rows in asked) <= FEW * sum(len(ids) for ids, _ in asked):
-        return [
-            np.array([matches(where, meta) for meta in metadata.get(ids.take(rows))], bool)
-            for ids, rows in asked
-        ]
-    masks = _by_facts(where, [ids for ids, _ in asked], metadata)
-    return [mask[rows] for mask, (_, rows) in zip(masks, asked, strict=True)]
+def answers(where: Filter, asked: Sequence[tuple[Ids, Allowed]], metadata: Metadata) -> list[Allowed]:
+    """Which items pass a filter: of several sorted runs of ids, those rows that are asked about.
+
+    What is said of other rows means nothing.
+    """
+    if sum(np.count_nonzero(rows) for _, rows in asked) > FEW * sum(len(ids) for ids, _ in asked):
+        return _by_facts(where, [ids for ids, _ in asked], metadata)
+    masks = [np.zeros(len(ids), bool) for ids, _ in asked]
+    for mask, (ids, rows) in zip(masks, asked, strict=True):
+        places = np.flatnonzero(rows)
+        mask[places] = [matches(where, meta) for meta in metadata.get(ids.take(places))]
+    return masks
 
 
 def _by_facts(where: Filter, runs: Sequence[Ids], metadata: Metadata) -> list[Allowed]:

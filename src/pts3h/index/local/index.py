@@ -7,6 +7,7 @@ Metadata is read over connections of their own, so that nobody waits for a filte
 
 import os
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -17,12 +18,11 @@ import numpy as np
 from ...codes import By, Codes, Layout, code_bytes
 from ...errors import UserError
 from ...kernel.types import Allowed
-from ...util.files import remove_leftovers
 from ..contract import Hits, Index, Item, check_kind, check_writable, kind_of
 from ..filters import Filter
 from ..metadata import Meta
 from . import cache
-from .filtering import answers
+from .filtering import Verdict, answers
 from .log import LogRecord
 from .metadata import Metadata
 from .snapshot import RECENT, RECENT_SHARE, LivePart, Snapshot
@@ -48,8 +48,6 @@ class LocalIndex(Index):
         self._version = -1  # of the store when the snapshot was made
         self._tidy_at = GARBAGE
         self._process = os.getpid()
-        if not read_only:
-            remove_leftovers(self.folder / cache.FILE)
 
     def _drop_cache(self) -> None:
         if not self._store.read_only:
@@ -59,7 +57,8 @@ class LocalIndex(Index):
         super()._check_open()
         if os.getpid() != self._process:  # SQLite must not be used across a fork
             raise UserError("the index was opened before this process was forked; open it again in this one")
-        self._store.check_in_place()
+        if time.monotonic() >= self._store.look_again:
+            self._store.check_in_place()
 
     # writing
 
@@ -89,6 +88,7 @@ class LocalIndex(Index):
 
     def _open_writer(self) -> Store:
         check_writable(self._store.read_only, self.folder)
+        self._store.check_in_place()
         with self._lock:
             if self._writer is None:
                 self._writer = self._store.another()
@@ -126,7 +126,7 @@ class LocalIndex(Index):
             state = State(info.epoch, store.log.last())
             snapshot = self._snapshot or self._from_cache(info.cache)
             if snapshot is None or snapshot.state.epoch != state.epoch or snapshot.state.last > state.last:
-                snapshot = Snapshot(self.layout, State(state.epoch, 0), [])
+                snapshot = Snapshot(self.layout, State(state.epoch, 0), [], info.kind)
             if snapshot.state != state:
                 records = store.log.since(snapshot.state.last, info.kind)
                 snapshot = snapshot.after(records, info.kind, state)
@@ -138,7 +138,8 @@ class LocalIndex(Index):
         if loaded is None:
             self._drop_cache()  # so that a valid one is saved on closing
             return None
-        return Snapshot(self.layout, loaded[1], [LivePart(loaded[0])])
+        segment, state = loaded
+        return Snapshot(self.layout, state, [LivePart(segment)], segment.kind)
 
     @contextmanager
     def _moment(self) -> Iterator[tuple[Snapshot, Store]]:
@@ -188,18 +189,19 @@ class LocalIndex(Index):
     @staticmethod
     def _judged(snapshot: Snapshot, where: Filter, key: str, metadata: Metadata) -> list[Allowed]:
         """Which rows of each part pass, once those that are not known were asked about."""
-        verdicts = [part.verdict(key) for part in snapshot.parts]
-        both = list(zip(snapshot.parts, verdicts, strict=True))
-        asked = [(part.segment.ids, part.unknown(verdict)) for part, verdict in both]
-        found = answers(where, asked, metadata)
-        return [
-            part.learn(key, verdict.with_answers(rows, passed))
-            for (part, verdict), (_, rows), passed in zip(both, asked, found, strict=True)
+        held = [part.verdict(key) for part in snapshot.parts]  # others may forget it meanwhile
+        unknown = [part.unknown(verdict) for part, verdict in zip(snapshot.parts, held, strict=True)]
+        runs = [part.segment.ids for part in snapshot.parts]
+        passed = answers(where, list(zip(runs, unknown, strict=True)), metadata)
+        new = map(Verdict, passed, unknown)
+        both = [
+            more if verdict is None else verdict.then(more) for verdict, more in zip(held, new, strict=True)
         ]
+        return [part.learn(key, verdict) for part, verdict in zip(snapshot.parts, both, strict=True)]
 
     def _get(self, ids: list[Any]) -> list[Item | None]:
         with self._moment() as (snapshot, reader):
-            check_kind(kind_of(ids), reader.info().kind)
+            check_kind(kind_of(ids), snapshot.kind)
             meta = reader.metadata.get(ids)
         found: list[Item | None] = [None] * len(ids)
         for part in snapshot.parts:

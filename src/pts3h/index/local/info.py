@@ -69,9 +69,14 @@ def held_format(connection: sqlite3.Connection) -> Any:
     return None if row is None else row[0]
 
 
-def read_info(connection: sqlite3.Connection) -> Info:
-    """All values as they are now."""
-    values = dict(connection.execute("SELECT name, value FROM info"))
+def read_values(connection: sqlite3.Connection) -> dict[str, Any]:
+    """All values as they are now, unchecked."""
+    return dict(connection.execute("SELECT name, value FROM info"))
+
+
+def checked_info(values: dict[str, Any]) -> Info:
+    """What all values say, if an index has written them."""
+    values = dict(values)
     checksum = values.pop("checksum", None)
     try:
         info = Info(**values)
@@ -93,7 +98,7 @@ def write_first_info(connection: sqlite3.Connection, layout: Layout, model: str 
 
 def change_info(connection: sqlite3.Connection, **changed: Any) -> None:
     """Set some values."""
-    values = dict(connection.execute("SELECT name, value FROM info")) | changed
+    values = read_values(connection) | changed
     values.pop("checksum", None)
     if values["format"] >= CHECKED:
         changed["checksum"] = _checksum(values)

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from ... import kernel
 from ...codes import By, Codes, Layout, code_bytes
-from ...kernel.types import Allowed, Columns, Found, Rows
+from ...kernel.types import Allowed, Columns, Found, Rows, Weights
 from ..contract import IdKind
 from .filtering import Kept, Verdict
 from .ids import Ids, encode_ids, last_of_each, sorted_ids
@@ -36,10 +37,15 @@ class DistinctCodes:
     starts: NDArray[np.int64]
     rows: Rows
 
-    @property
+    @cached_property
     def sizes(self) -> NDArray[np.int64]:
         """How many rows each code has."""
         return np.diff(self.starts)
+
+    @cached_property
+    def weights(self) -> Weights:
+        """The same, as the kernel takes them."""
+        return self.sizes.astype(np.uint32)
 
     def only(self, allowed: Allowed | None) -> "DistinctCodes":
         """The same codes with their allowed rows alone, which may be none."""
@@ -57,6 +63,8 @@ class DistinctCodes:
         sizes = self.sizes[found.rows]
         if k is not None:
             sizes = np.minimum(sizes, k)  # rows of a code are in order, so no later one is among the first k
+        if len(sizes) * (k or EXPANDED) <= EXPANDED or sizes.sum() <= EXPANDED:
+            return self._expand(found, sizes, k, allowed)
         edges = np.append(0, np.cumsum(found.counts))
         through = np.append(0, np.cumsum(sizes))[edges]  # rows up to each query
         parts: list[Found] = []
@@ -130,6 +138,11 @@ class Segment:
     def __len__(self) -> int:
         return int(self.columns.shape[1])
 
+    @cached_property
+    def every_row(self) -> Allowed:
+        """A mask that lets all rows pass."""
+        return np.ones(len(self), bool)
+
     def codes(self, rows: NDArray[Any] | slice) -> Codes:
         """Packed codes (n, bytes) of these rows."""
         words = np.ascontiguousarray(self.columns[:, rows].T)
@@ -146,7 +159,6 @@ class Segment:
 
     def nearest(self, queries: Codes, k: int, allowed: Allowed | None, by: By) -> Found:
         """The k nearest allowed rows of each query, by (distance, row)."""
-        k = min(k, len(self))
         search, distinct = self._ready(by)
         if distinct is not None:
             return self._nearest_distinct(search.columns, self._only(distinct, allowed), queries, k, by)
@@ -168,12 +180,12 @@ class Segment:
         self, columns: Columns, distinct: DistinctCodes, queries: Codes, k: int, by: By
     ) -> Found:
         """Some queries at a time: each may find all codes, at one distance."""
-        weights = distinct.sizes.astype(np.uint32)
+        k = min(k, len(self))
         step = max(1, FOUND_BYTES // (8 * columns.shape[1]))
         parts = []
         for start in range(0, len(queries), step):
             some = queries[start : start + step]
-            found = kernel.nearest(self.layout, some, columns, k, by=by, weights=weights)
+            found = kernel.nearest(self.layout, some, columns, k, by=by, weights=distinct.weights)
             parts.append(distinct.expand(found, k))
         return Found.joined(parts)
 

@@ -62,17 +62,20 @@ class LivePart:
     def allowed(self, key: str) -> Allowed | None:
         """The rows that count and pass a filter; None if that is not known of all of them."""
         ready = self._allowed.get(key)
-        if ready is None and not len(self.unknown(verdict := self.verdict(key))):
+        verdict = self.verdict(key) if ready is None else None
+        if verdict is not None and not self.unknown(verdict).any():
             ready = self._passed(key, verdict)
         return ready
 
-    def verdict(self, key: str) -> Verdict:
+    def verdict(self, key: str) -> Verdict | None:
         """What is known of a filter."""
-        return self.segment.verdicts.get(key) or Verdict.nothing(len(self.segment))
+        return self.segment.verdicts.get(key)
 
-    def unknown(self, verdict: Verdict) -> NDArray[np.int64]:
+    def unknown(self, verdict: Verdict | None) -> Allowed:
         """The rows that count and of which nothing is known."""
-        return np.flatnonzero(~verdict.known if self.alive is None else self.alive & ~verdict.known)
+        if verdict is None:
+            return self.segment.every_row if self.alive is None else self.alive
+        return ~verdict.known if self.alive is None else self.alive & ~verdict.known
 
     def learn(self, key: str, verdict: Verdict) -> Allowed:
         """Keep what is known of a filter now, of all rows that count; return those that pass."""
@@ -93,11 +96,13 @@ class Snapshot:
         layout: what the bits of the codes are.
         state: how far into the log this reaches.
         parts: the large one, then the small one; no id counts in both.
+        kind: the kind of the ids, None before the first add.
     """
 
     layout: Layout
     state: State
     parts: list[LivePart]
+    kind: IdKind | None
 
     @property
     def count(self) -> int:
@@ -120,7 +125,7 @@ class Snapshot:
     def after(self, records: Sequence[LogRecord], kind: IdKind | None, state: State) -> "Snapshot":
         """The snapshot after these records."""
         if not records or kind is None:
-            return Snapshot(self.layout, state, self.parts)
+            return Snapshot(self.layout, state, self.parts, kind)
         touched = [one for record in records for one in (*record.gone, *record.ids)] if self.parts else []
         large, small = ([part.without(touched) for part in self.parts] + [None, None])[:2]
         coming = sum(len(record.ids) for record in records) + (small.count if small else 0)
@@ -135,7 +140,7 @@ class Snapshot:
         for part, record in zip(merged, before, strict=True):
             part.hand_on(record.ids, segment)
         parts = (large, LivePart(segment))
-        return Snapshot(self.layout, state, [part for part in parts if part and len(part.segment)])
+        return Snapshot(self.layout, state, [part for part in parts if part and len(part.segment)], kind)
 
     def _build(self, kind: IdKind, records: Sequence[LogRecord]) -> Segment:
         """One segment of what remains after all records in order."""

@@ -4,9 +4,9 @@ A store is one connection to it: opening and creating, transactions, and errors 
 file is told by :mod:`.info`, :mod:`.log` and :mod:`.metadata`.
 """
 
-import os
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,6 +24,7 @@ from .log import LogRecord
 
 FILE = "index.sqlite"
 BUSY_SECONDS = 60.0
+LOOK_SECONDS = 0.1  # before a search, it is enough to have looked so lately whether the file is in place
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,9 @@ class Store:
         layout: what the bits of the codes must be; without it, no index is created.
         model: fingerprint of the model that the index must be of, or None.
         read_only: never write.
+
+    Attributes:
+        look_again: by the monotonic clock, when a reader should look again whether the file is in place.
     """
 
     def __init__(self, folder: Path, layout: Layout | None, model: str | None, read_only: bool) -> None:
@@ -50,11 +54,13 @@ class Store:
         self.read_only = read_only
         self.lock = threading.RLock()
         self._frozen = False  # True if nobody can be writing
+        self._known: tuple[dict[str, Any], Info] | None = None  # what was read last, and what it says
         with self._explained():
             before = self._identity_now()
-            self._connection = self._connect(layout, model)
+            self._connection = self._connect(layout, model, before is not None)
             try:
                 self._identity = self._identity_now()
+                self.look_again = time.monotonic() + LOOK_SECONDS
                 if before not in (None, self._identity):
                     raise self._moved()
                 self._check(layout, model)
@@ -64,9 +70,8 @@ class Store:
 
     # opening
 
-    def _connect(self, layout: Layout | None, model: str | None) -> sqlite3.Connection:
+    def _connect(self, layout: Layout | None, model: str | None, there: bool) -> sqlite3.Connection:
         nothing = UserError(f"there is no index at {self.folder}; check the path, or give bits= to create it")
-        there = self.path.exists()
         if not there and (layout is None or self.read_only):
             raise nothing
         if self.read_only:
@@ -139,7 +144,7 @@ class Store:
             raise UserError(
                 f"{self.path} has format {held}, this version of pts3h reads format {info.FORMAT} and before"
             )
-        known = info.read_info(self._connection)
+        known = self.info()
         self.layout = known.layout
         self.model: str | None = known.model
         check_held_layout(self.layout, layout, self.folder)
@@ -151,7 +156,7 @@ class Store:
 
     def _identity_now(self) -> tuple[int, int] | None:
         try:
-            state = os.stat(self.path)  # noqa: PTH116 (half of the time, before each search)
+            state = self.path.stat()
         except OSError:
             return None
         return state.st_dev, state.st_ino
@@ -164,7 +169,9 @@ class Store:
     def check_in_place(self) -> None:
         """Raise if the file was replaced or removed: what is written to it now, nobody else would find."""
         if not self.in_place:
+            self.look_again = 0.0
             raise self._moved()
+        self.look_again = time.monotonic() + LOOK_SECONDS
 
     def another(self) -> "Store":
         """Another connection to the same file."""
@@ -255,7 +262,10 @@ class Store:
 
     def info(self) -> Info:
         """What the index knows of itself now."""
-        return info.read_info(self._connection)
+        values = info.read_values(self._connection)
+        if self._known is None or self._known[0] != values:
+            self._known = values, info.checked_info(values)
+        return self._known[1]
 
     def change_info(self, **values: Any) -> None:
         """Set some of it."""
