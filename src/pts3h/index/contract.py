@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
@@ -19,6 +20,7 @@ from numpy.typing import ArrayLike
 
 from ..codes import By, Codes, Layout, check_codes
 from ..errors import UserError
+from ..util.addresses import shown_address
 from .filters import Filter, parse_where
 from .metadata import Meta, check_meta
 
@@ -82,7 +84,8 @@ class Index(ABC):
     ) -> None:
         """Store codes under ids; an id that is already there is replaced, its metadata too.
 
-        When this returns, the items are durable. When it raises, none of them was added.
+        When this returns, the items are durable. When it raises, none of them was added; on Milvus, which has
+        no transactions, some may be. To add all of them again does no harm.
 
         Args:
             ids: n different ids, all integers or all text.
@@ -250,30 +253,35 @@ def check_kind(given: IdKind, held: IdKind | None) -> None:
         raise UserError(f"this index has ids that are {names[held]}, got ids that are {names[given]}")
 
 
-def check_model(held: str | None, given: str | None, address: object) -> None:
+def check_model(held: str | None, given: str | None, address: str | Path) -> None:
     """Raise if an index holds codes of another model than ``given``; None means that it is not known."""
     if held is not None and given is not None and held != given:
         raise UserError(
-            f"the index {address} was made by another model ({held[:12]}, not {given[:12]}): their codes "
-            "cannot be compared; open it with that model, or build a new index in another place"
+            f"the index {shown_address(address)} was made by another model ({held[:12]}, not {given[:12]}): "
+            "their codes cannot be compared; open it with that model, or build a new index in another place"
         )
 
 
-def check_held_layout(held: Layout, given: Layout | None, address: object) -> None:
+def check_held_layout(held: Layout, given: Layout | None, address: str | Path) -> None:
     """Raise if an index of ``held`` codes is opened as one of ``given`` codes."""
     if given is None or held == given:
         return
     if (held.meaning, held.look) != (given.meaning, given.look):
-        raise UserError(f"the index {address} holds codes of {held}, not {given}; open it without bits=")
+        raise UserError(
+            f"the index {shown_address(address)} holds codes of {held}, not {given}; open it without bits="
+        )
     raise UserError(
-        f"the index {address} weighs meaning {held.weight}, not {given.weight}; open it without bits="
+        f"the index {shown_address(address)} weighs meaning {held.weight}, not {given.weight}; open it "
+        "without bits="
     )
 
 
-def check_writable(read_only: bool, address: object) -> None:
+def check_writable(read_only: bool, address: str | Path) -> None:
     """Raise if an index that was opened read-only is written to."""
     if read_only:
-        raise UserError(f"the index {address} was opened read-only; open it without read_only to change it")
+        raise UserError(
+            f"the index {shown_address(address)} was opened read-only; open it without read_only to change it"
+        )
 
 
 def check_k(k: int) -> int:

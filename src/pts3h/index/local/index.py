@@ -18,6 +18,7 @@ import numpy as np
 from ...codes import By, Codes, Layout, code_bytes
 from ...errors import UserError
 from ...kernel.types import Allowed
+from ...util.addresses import shown_address
 from ..contract import Hits, Index, Item, check_kind, check_writable, kind_of
 from ..filters import Filter
 from ..metadata import Meta
@@ -259,5 +260,7 @@ class LocalIndex(Index):
 def open_local(address: str, *, layout: Layout | None, model: str | None, read_only: bool) -> LocalIndex:
     """Open the index in a folder, or create it. See :func:`pts3h.open_index`."""
     if "://" in address:
-        raise UserError(f"cannot open {address!r}: the local engine takes the path of a folder")
+        raise UserError(
+            f"cannot open {shown_address(address)!r}: the local engine takes the path of a folder"
+        )
     return LocalIndex(Path(address).expanduser(), layout, model, read_only)

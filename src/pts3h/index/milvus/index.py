@@ -80,9 +80,13 @@ def open_milvus(
     ]:
         if value not in known:
             raise UserError(f"{name} must be one of {', '.join(known)}; got {value!r}")
-    for name, number in [("nlist", nlist), ("nprobe", 1 if nprobe is None else nprobe), ("window", window)]:
-        if type(number) is not int or not 1 <= number <= 65_536:
-            raise UserError(f"{name} must be a whole number from 1 to 65536, got {number!r}")
+    for name, number, least in [
+        ("nlist", nlist, 1),
+        ("nprobe", 1 if nprobe is None else nprobe, 1),
+        ("window", window, 2),  # a range of ids with one hit cannot be halved
+    ]:
+        if type(number) is not int or not least <= number <= 65_536:
+            raise UserError(f"{name} must be a whole number from {least} to 65536, got {number!r}")
     connection = Connection(
         place.server, token=token, tls=tls, ca_file=ca_file, timeout=timeout, retries=retries
     )
