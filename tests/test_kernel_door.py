@@ -122,13 +122,17 @@ WRONG = {
         {"out": misaligned(Q * 2 * 101)},
     ],
     "group": [
+        {"columns": words(0)},
         {"columns": words(N - 1)},
         {"columns": misaligned(2 * N)},
         {"stride": 2**32},
+        {"stride": 2**61},
+        {"stride": 2**62, "n": 0},
         {"n": N + 1},
         {"n": -1},
         {"first": -1},
         {"first": 125},
+        {"first": 2**63 - 1},
         {"width": 0},
         {"width": 32},
         {"width": 5},
@@ -159,6 +163,10 @@ RIGHT = {"nearest": NEAREST, "within": WITHIN, "histograms": HISTOGRAMS, "group"
 @pytest.mark.parametrize("name", RIGHT)
 def test_what_is_right_is_accepted(name):
     getattr(_kernel, name)(*RIGHT[name].values())
+
+
+def test_no_rows_are_grouped_by_any_window():
+    _kernel.group(*(GROUP | {"columns": words(0), "stride": 0, "n": 0, "first": 90, "rows": small(0)}).values())
 
 
 @pytest.mark.parametrize(

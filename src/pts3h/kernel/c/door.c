@@ -49,7 +49,7 @@ int check_radius(Py_ssize_t radius, const Measure *m, uint32_t *clean)
 
 int check_window(Py_ssize_t first, Py_ssize_t width, size_t words)
 {
-    if (width < 1 || width > MOST_WINDOW || first < 0 || (size_t)first > 64 * words - (size_t)width)
+    if (width < 1 || width > MOST_WINDOW || first < 0 || first > 64 * MOST_WORDS || (size_t)(first + width) > 64 * words)
         return refuse("a window beyond the bits of a code");
     return 1;
 }

@@ -39,7 +39,9 @@ PyObject *kernel_group(PyObject *self, PyObject *args)
     Py_ssize_t stride, n, first, width;
     if (!PyArg_ParseTuple(args, "y*nnnnw*w*", &columns, &stride, &n, &first, &width, &starts, &rows))
         return NULL;
-    const size_t words = stride > 0 ? (size_t)columns.len / (8 * (size_t)stride) : 1;
+    size_t words = MOST_WORDS; /* without rows, any */
+    if (stride > 0 && (uint64_t)stride <= UINT32_MAX)
+        words = (size_t)columns.len / (8 * (size_t)stride);
     if (!check_rows(&columns, words, stride, 0, n) || !check_window(first, width, words) ||
         !check_groups(&starts, &rows, width, n))
         goto done;
