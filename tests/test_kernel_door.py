@@ -166,7 +166,9 @@ def test_what_is_right_is_accepted(name):
 
 
 def test_no_rows_are_grouped_by_any_window():
-    _kernel.group(*(GROUP | {"columns": words(0), "stride": 0, "n": 0, "first": 90, "rows": small(0)}).values())
+    _kernel.group(
+        *(GROUP | {"columns": words(0), "stride": 0, "n": 0, "first": 90, "rows": small(0)}).values()
+    )
 
 
 @pytest.mark.parametrize(
