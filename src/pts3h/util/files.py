@@ -91,7 +91,9 @@ def remove_leftovers(path: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make a rename inside ``folder`` survive a power cut."""
+    """Make a rename inside ``folder`` survive a power cut. Windows cannot open a folder."""
+    if os.name == "nt":
+        return
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

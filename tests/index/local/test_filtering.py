@@ -167,6 +167,36 @@ def test_many_values_are_one_question(index, monkeypatch):
     assert len(questions) <= 3  # a kind each
 
 
+def test_filters_in_threads_while_one_writes(tmp_path, monkeypatch):
+    """A step makes one item red and another blue: no answer sees half of it."""
+    monkeypatch.setattr(snapshot, "RECENT", 20)
+    monkeypatch.setattr(filtering, "FILTERS_KEPT", 2)  # fewer than are in use, so that some are forgotten
+    red, done = 10, threading.Event()
+
+    def colours(first):
+        return [{"colour": "red" if first <= n < first + red else "blue", "n": n} for n in range(60)]
+
+    with open_index(tmp_path / "index", 64) as index:
+        index.add(range(60), CODES[:60], colours(0))
+
+        def read(number):
+            front = asked = 0
+            while not done.is_set() or asked < 5:
+                found = sorted(index.within(CODES[0], 64, RED)[0].ids)
+                assert found == list(range(found[0], found[0] + red)) and found[0] >= front
+                assert sorted(index.search(CODES[0], 60, {"n": {"<": number}})[0].ids) == list(range(number))
+                front, asked = found[0], asked + 1
+
+        with ThreadPoolExecutor(4) as threads:
+            readers = [threads.submit(read, number) for number in (5, 20, 40, 59)]
+            for step in range(50):
+                changed = [step, step + red]
+                index.add(changed, CODES[changed], [colours(step + 1)[n] for n in changed])
+            done.set()
+            for reader in readers:
+                reader.result(60)
+
+
 @settings(
     max_examples=40,
     deadline=None,

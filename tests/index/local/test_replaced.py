@@ -72,6 +72,15 @@ def test_the_folder_is_removed(tmp_path, written):
     assert not folder.exists()  # not even with a saved search structure
 
 
+def test_a_search_before_the_next_look_leaves_the_new_folder_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr(store, "LOOK_SECONDS", 1e9)
+    folder, new = made(tmp_path / "index", range(9_000)), made(tmp_path / "new", range(20_000))
+    with open_index(folder) as index:
+        put_in_place(new, folder)
+        assert index.count == 9_000
+    assert (folder / "search.cache").exists()
+
+
 def test_a_write_always_looks(tmp_path, monkeypatch):
     monkeypatch.setattr(store, "LOOK_SECONDS", 1e9)
     folder, new = made(tmp_path / "index", [1, 2]), made(tmp_path / "new", [7])

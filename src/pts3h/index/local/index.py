@@ -51,7 +51,7 @@ class LocalIndex(Index):
         self._process = os.getpid()
 
     def _drop_cache(self) -> None:
-        if not self._store.read_only:
+        if not self._store.read_only and self._store.in_place:
             (self.folder / cache.FILE).unlink(missing_ok=True)
 
     def _check_open(self) -> None:
