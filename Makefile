@@ -5,10 +5,10 @@ BIN := .venv/bin
 RUNS := $(shell expr $$(nproc 2>/dev/null || echo 1) + 1)
 export PTS3H_CACHE ?= $(CURDIR)/.cache
 
-.PHONY: help setup test lint types docs generate wheel demo clean
+.PHONY: help setup test sanitize lint types docs generate wheel demo clean
 
 help:  ## list the targets
-	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
 
 setup: .venv/ready  ## make .venv with everything the project needs
 
@@ -31,6 +31,9 @@ types: setup  ## mypy, strict
 
 test: setup lint types docs  ## all checks and tests
 	$(BIN)/pytest --numprocesses $(RUNS)
+
+sanitize: setup  ## the C kernel under address and undefined-behaviour sanitizers: its tests, random calls
+	$(BIN)/python tools/sanitize.py
 
 # mkdocs must not be quiet: --quiet hides the warnings from --strict as well.
 docs: setup  ## check every page and link, build the site into site/

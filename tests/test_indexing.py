@@ -289,6 +289,21 @@ def test_a_model_that_is_not_known_here_must_be_named(model, album, tmp_path, ca
     assert run(capsys, monkeypatch, "search", address, query, "--model", model)[0] == 0
 
 
+def test_what_an_index_says_of_its_model_is_no_path(tmp_path, monkeypatch):
+    monkeypatch.setenv("PTS3H_CACHE", str(tmp_path / "cache"))
+    folder = tmp_path / "cache" / "models"
+    folder.mkdir(parents=True)
+    (tmp_path / "trap.txt").write_text(str(tmp_path))
+    absolute = str(tmp_path / "trap")
+    for fingerprint in ("../../trap", absolute, "", ".", "a/../../../trap", "trap", "A" * 300, "0" * 300):
+        with pytest.raises(UserError, match="the model that made x is not known here"):
+            indexing.recall_model(fingerprint, "x")
+    (folder / f"{'0a' * 32}.txt").write_text(str(tmp_path))
+    assert indexing.recall_model("0a" * 32, "x") == tmp_path
+    with pytest.raises(UserError, match=r"that made own://\.\.\.@host/x is not known"):
+        indexing.recall_model(None, "own://root:secret@host/x")
+
+
 def test_metadata_from_csv(tmp_path):
     path = tmp_path / "meta.csv"
     path.write_text("id,price,new,name\na.png,2.5,true,Ball\nb.png,3,,\n")

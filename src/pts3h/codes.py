@@ -166,7 +166,8 @@ def as_words(codes: Codes) -> NDArray[np.uint64]:
     n, width = codes.shape
     words = (width + 7) // 8
     if width == words * 8:
-        return np.ascontiguousarray(codes).view(np.uint64)
+        whole = np.ascontiguousarray(codes).view(np.uint64)
+        return whole if whole.flags.aligned else whole.copy()  # bytes may begin anywhere
     padded = np.zeros((n, words * 8), np.uint8)
     padded[:, :width] = codes
     return padded.view(np.uint64)

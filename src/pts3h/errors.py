@@ -31,3 +31,7 @@ class CollapseWarning(UserWarning):
 
 class SkippedWarning(UserWarning):
     """Some pictures could not be read and took no part."""
+
+
+class UnencryptedWarning(UserWarning):
+    """A token is sent over a connection that anyone on the way can read."""

@@ -6,6 +6,7 @@ a run that was stopped goes on where it was.
 
 import hashlib
 import json
+import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from .data.images import ImageFiles, Positions
 from .data.items import Items, read_rows
 from .errors import SkippedWarning, UserError
 from .index import Hits, Index
+from .util.addresses import shown_address
 from .util.files import cache_folder, write_text
 from .util.progress import Progress, bar
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
 BATCH = 512
 STAMP, PATH = "_stamp", "_path"
+FINGERPRINT = re.compile(r"[0-9a-f]{8,128}")  # hexadecimal digits
 
 
 @dataclass
@@ -226,8 +229,10 @@ def remember_model(model: "Model", folder: Path) -> None:
 
 
 def recall_model(fingerprint: str | None, address: str) -> Path:
-    """Where the model of an index lies."""
-    note = cache_folder("models") / f"{fingerprint}.txt"
-    if fingerprint is None or not note.is_file() or not Path(note.read_text()).is_dir():
-        raise UserError(f"the model that made {address} is not known here: name its folder with --model")
-    return Path(note.read_text())
+    """Where the model of an index lies. An index may call its model anything; only digits name a file."""
+    if fingerprint is not None and FINGERPRINT.fullmatch(fingerprint):
+        note = cache_folder("models") / f"{fingerprint}.txt"
+        if note.is_file() and (folder := Path(note.read_text())).is_dir():
+            return folder
+    shown = shown_address(address)
+    raise UserError(f"the model that made {shown} is not known here: name its folder with --model")

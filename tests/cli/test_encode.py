@@ -1,5 +1,6 @@
 """pts3h encode: codes and ids beside them."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +33,19 @@ def test_skipped_counted_and_named(here, run, kinds):
     assert len(names) == 58 and "07.png" not in names
     as_json = run("encode", "model", "photos", "--out", "codes.npy", "--overwrite", "--json")
     assert set(as_json.json["skipped"]) == {"07.png", "09.png"} and as_json.json["items"] == 58
+
+
+def test_ids_are_a_line_each_whatever_they_are(here, run, kinds):
+    assert run("fit", "photos", "--pairs", "pairs.csv", "--bits", 8, "--out", "model", *PHOTOS).code == 0
+    odd = ["a\nb.png", "c\r.png", "d\u2028e.png", '"quoted".png', "ä b.png"]
+    for number, name in enumerate(odd):
+        (here / "photos" / f"{number:02}.png").rename(here / "photos" / name)
+    assert run("encode", "model", "photos", "--out", "codes.npy").code == 0
+    lines = Path("codes.ids.txt").read_bytes().decode().splitlines()
+    names = [json.loads(line) if line.startswith('"') else line for line in lines]
+    assert len(lines) == len(np.load("codes.npy")) == 60
+    assert sorted(names) == sorted(path.name for path in (here / "photos").iterdir())
+    assert "ä b.png" in lines and "07.png" in lines
 
 
 def test_all_that_are_to_be_coded(here, run, kinds):

@@ -22,7 +22,10 @@ def encode(
     model: ModelFolder,
     items: ItemsSource,
     out: Annotated[
-        Path, typer.Option("--out", "-o", help=".npy for the codes; the ids go beside it as .ids.txt.")
+        Path,
+        typer.Option(
+            "--out", "-o", help=".npy for the codes; the ids go beside it as .ids.txt, a line each."
+        ),
     ],
     network: Annotated[Network, typer.Option(help="'teacher', or 'student' for variant S.")] = "teacher",
     root: Root = None,
@@ -39,7 +42,7 @@ def encode(
         reasons = list(encoded.skipped.values())
         raise UserError(f"none of the {len(reasons)} pictures can be read, the first: {reasons[0]}")
     write_array(out, encoded.codes)
-    write_text(ids_file, "".join(f"{name}\n" for name in encoded.ids))
+    write_text(ids_file, "".join(f"{one_line(name)}\n" for name in encoded.ids))
     if as_json:
         facts = {"codes": str(out), "items": len(encoded.ids), **bits_facts(encoded.layout)}
         print(json.dumps({**facts, "skipped": encoded.skipped}))
@@ -47,3 +50,8 @@ def encode(
     for reason in encoded.skipped.values():
         say(f"skipped {reason}")
     say(f"{len(encoded.ids):,} codes of {encoded.layout} are in {out}")
+
+
+def one_line(name: str) -> str:
+    """An id as one line: as it is, or as JSON if it has a line break, or looks like JSON."""
+    return name if name.splitlines() == [name] and not name.startswith('"') else json.dumps(name)

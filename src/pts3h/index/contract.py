@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
@@ -19,11 +20,12 @@ from numpy.typing import ArrayLike
 
 from ..codes import By, Codes, Layout, check_codes
 from ..errors import UserError
-from .filters import SCALARS, Filter, as_scalar, check_key, parse_where
+from ..util.addresses import shown_address
+from .filters import Filter, parse_where
+from .metadata import Meta, check_meta
 
 Id = int | str
 IdKind = Literal["int", "text"]
-Meta = dict[str, Any]
 
 MAX_ID_BYTES = 4096
 SCAN_BATCH = 16_384
@@ -82,7 +84,8 @@ class Index(ABC):
     ) -> None:
         """Store codes under ids; an id that is already there is replaced, its metadata too.
 
-        When this returns, the items are durable. When it raises, none of them was added.
+        When this returns, the items are durable. When it raises, none of them was added; on Milvus, which has
+        no transactions, some may be. To add all of them again does no harm.
 
         Args:
             ids: n different ids, all integers or all text.
@@ -250,59 +253,35 @@ def check_kind(given: IdKind, held: IdKind | None) -> None:
         raise UserError(f"this index has ids that are {names[held]}, got ids that are {names[given]}")
 
 
-def check_model(held: str | None, given: str | None, address: object) -> None:
+def check_model(held: str | None, given: str | None, address: str | Path) -> None:
     """Raise if an index holds codes of another model than ``given``; None means that it is not known."""
     if held is not None and given is not None and held != given:
         raise UserError(
-            f"the index {address} was made by another model ({held[:12]}, not {given[:12]}): their codes "
-            "cannot be compared; open it with that model, or build a new index in another place"
+            f"the index {shown_address(address)} was made by another model ({held[:12]}, not {given[:12]}): "
+            "their codes cannot be compared; open it with that model, or build a new index in another place"
         )
 
 
-def check_held_layout(held: Layout, given: Layout | None, address: object) -> None:
+def check_held_layout(held: Layout, given: Layout | None, address: str | Path) -> None:
     """Raise if an index of ``held`` codes is opened as one of ``given`` codes."""
     if given is None or held == given:
         return
     if (held.meaning, held.look) != (given.meaning, given.look):
-        raise UserError(f"the index {address} holds codes of {held}, not {given}; open it without bits=")
+        raise UserError(
+            f"the index {shown_address(address)} holds codes of {held}, not {given}; open it without bits="
+        )
     raise UserError(
-        f"the index {address} weighs meaning {held.weight}, not {given.weight}; open it without bits="
+        f"the index {shown_address(address)} weighs meaning {held.weight}, not {given.weight}; open it "
+        "without bits="
     )
 
 
-def check_writable(read_only: bool, address: object) -> None:
+def check_writable(read_only: bool, address: str | Path) -> None:
     """Raise if an index that was opened read-only is written to."""
     if read_only:
-        raise UserError(f"the index {address} was opened read-only; open it without read_only to change it")
-
-
-def check_meta(meta: Iterable[Mapping[str, Any] | None] | None, n: int) -> list[Meta]:
-    """Return one plain dict per item, n in all, else raise."""
-    if meta is None:
-        return [{}] * n
-    if isinstance(meta, (Mapping, str)) or not isinstance(meta, Iterable):
-        raise UserError(f"meta must be a list with a dict (or None) for each item, got {type(meta).__name__}")
-    rows = [{} if row is None else row for row in meta]
-    if len(rows) != n:
-        raise UserError(f"add needs one meta dict for each id, got {n} ids and {len(rows)} dicts")
-    clean: list[Meta] = []
-    for row in rows:
-        if not isinstance(row, Mapping):
-            raise UserError(f"meta must be a dict (or None) for each item, got {row!r}")
-        clean.append({check_key(key): _plain(value, key) for key, value in row.items()})
-    return clean
-
-
-def _plain(value: Any, key: str) -> Any:
-    """``value`` as JSON can hold it exactly, numpy scalars made plain."""
-    scalar = as_scalar(value)
-    if scalar is not None or value is None:
-        return scalar
-    if isinstance(value, (list, tuple)):
-        return [_plain(part, key) for part in value]
-    if isinstance(value, Mapping) and all(isinstance(name, str) for name in value):
-        return {name: _plain(part, key) for name, part in value.items()}
-    raise UserError(f"meta {key!r} must be {SCALARS}, null, or lists and dicts of these, got {value!r}")
+        raise UserError(
+            f"the index {shown_address(address)} was opened read-only; open it without read_only to change it"
+        )
 
 
 def check_k(k: int) -> int:

@@ -13,6 +13,7 @@ from typing import Any
 
 from ..codes import DEFAULT_WEIGHT, Layout
 from ..errors import UserError
+from ..util.addresses import shown_address
 from ..util.table import Table, load
 from .contract import Index
 
@@ -74,7 +75,7 @@ def engine_of(address: str | Path, engine: str | Engine | None = None) -> Engine
     name = scheme if mark else "local"
     if name not in ENGINES:
         known = " or ".join(one.address for one in ENGINES)
-        raise UserError(f"cannot open {os.fspath(address)!r}: an index is {known}")
+        raise UserError(f"cannot open {shown_address(address)!r}: an index is {known}")
     return ENGINES.find(name)
 
 

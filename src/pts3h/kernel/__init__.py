@@ -29,6 +29,8 @@ __all__ = [
     "within",
 ]
 
+MOST_ITEMS = 2**62  # more than rows can stand for; a larger k is as good as this
+
 
 @cache
 def compiled() -> bool:
@@ -75,6 +77,7 @@ def nearest(
         weights: (n,) how many items each row stands for. Then all rows are returned up to the smallest
             distance at which their weights add up to k, so that the caller can break ties among the items.
     """
+    k = min(k, columns.shape[1] if weights is None else MOST_ITEMS)
     how, words, columns = _cut(layout, by, as_words(queries), columns)
     if compiled():
         from . import native

@@ -73,13 +73,6 @@ def _found(raw: tuple[bytes, bytes, bytes]) -> Found:
     return Found(*(np.frombuffer(part, dtype) for part, dtype in zip(raw, types, strict=True)))
 
 
-def _one_after_the_other(parts: list[Found]) -> Found:
-    """Join what was found for queries 0..a, a..b, ..."""
-    if len(parts) == 1:
-        return parts[0]
-    return Found(*(np.concatenate(same) for same in zip(*parts, strict=True)))
-
-
 def _side_by_side(parts: list[Found], k: int | None) -> Found:
     """Join what was found for the same queries in ascending ranges of rows. The sort is stable."""
     if len(parts) == 1:
@@ -105,7 +98,7 @@ def _spread(
         def some_queries(begin: int, end: int) -> Found:
             return scan(queries[begin:end], 0, rows)
 
-        return _one_after_the_other(_parallel(some_queries, len(queries), parts))
+        return Found.joined(_parallel(some_queries, len(queries), parts))
 
     def some_rows(begin: int, end: int) -> Found:
         return scan(queries, begin, end)
@@ -124,7 +117,6 @@ def nearest(
 ) -> Found:
     """See :func:`pts3h.kernel.nearest`."""
     n = columns.shape[1]
-    k = min(k, n if weights is None else 2**62)
     if k == 0 or len(queries) == 0:
         return Found.nothing(len(queries))
 
@@ -135,10 +127,10 @@ def nearest(
     if weights is not None:  # the last distance depends on all rows, so only queries can be split
         words = columns.shape[0]
         parts = min(len(queries), _parts(len(queries), n, words))
-        return _one_after_the_other(_parallel(lambda a, b: scan(queries[a:b], 0, n), len(queries), parts))
+        return Found.joined(_parallel(lambda a, b: scan(queries[a:b], 0, n), len(queries), parts))
     group = max(1, CANDIDATE_BYTES // (12 * k + 2048))
     groups = [queries[start : start + group] for start in range(0, len(queries), group)]
-    return _one_after_the_other([_spread(scan, some, n, columns.shape[0], k) for some in groups])
+    return Found.joined([_spread(scan, some, n, columns.shape[0], k) for some in groups])
 
 
 def within(
@@ -229,4 +221,4 @@ def look_up(
 
     probes = sum(entry[2] for entry in given)
     parts_of_work = min(len(queries), _parts(len(queries), probes, 16))
-    return _one_after_the_other(_parallel(scan, len(queries), max(1, parts_of_work)))
+    return Found.joined(_parallel(scan, len(queries), max(1, parts_of_work)))

@@ -27,13 +27,12 @@ class Found(NamedTuple):
         """No rows for any of this many queries."""
         return cls(np.zeros(queries, np.int64), np.empty(0, np.uint32), np.empty(0, np.uint16))
 
-    def then(self, more: "Found") -> "Found":
-        """These queries followed by others."""
-        return Found(
-            np.concatenate([self.counts, more.counts]),
-            np.concatenate([self.rows, more.rows]),
-            np.concatenate([self.distances, more.distances]),
-        )
+    @classmethod
+    def joined(cls, parts: Sequence["Found"]) -> "Found":
+        """What was found for some queries, then for others, and so on."""
+        if len(parts) == 1:
+            return parts[0]
+        return cls(*map(np.concatenate, zip(*parts, strict=True))) if parts else cls.nothing(0)
 
     def split(self) -> list[tuple[Rows, Distances]]:
         """Rows and distances of each query."""

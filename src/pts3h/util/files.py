@@ -4,8 +4,9 @@ import errno
 import json
 import os
 import tempfile
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -13,6 +14,8 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from ..errors import DiskError
+
+LEFTOVER_SECONDS = 3600.0
 
 
 @contextmanager
@@ -25,6 +28,7 @@ def explain_os_errors(path: Path) -> Iterator[None]:
         errno.EACCES: "no permission to write there; choose another place",
         errno.EPERM: "no permission to write there; choose another place",
         errno.ENOTDIR: "a part of that path is a file, not a folder",
+        errno.EEXIST: "that is a file, not a folder",
     }
     try:
         yield
@@ -70,8 +74,26 @@ def locked(path: Path) -> Iterator[None]:
         yield
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it, so that they survive a power cut. One that is there is fine."""
+    made = [one for one in (folder, *folder.parents) if not one.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    for one in made:
+        sync_folder(one.parent)
+
+
+def remove_leftovers(path: Path) -> None:
+    """Remove what :func:`write_atomic` left beside ``path`` when it was killed: nobody writes for so long."""
+    with suppress(OSError):
+        for left in path.parent.glob(f".{path.name}.*"):
+            if time.time() - left.stat().st_mtime > LEFTOVER_SECONDS:
+                left.unlink()
+
+
 def sync_folder(folder: Path) -> None:
-    """Make a rename inside ``folder`` survive a power cut."""
+    """Make a rename inside ``folder`` survive a power cut. Windows cannot open a folder."""
+    if os.name == "nt":
+        return
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -18,10 +18,10 @@ WRITER = textwrap.dedent("""
     import random, sys
     import numpy as np
     from pts3h.index import open_index
-    from pts3h.index.local import index as local, snapshot, store
+    from pts3h.index.local import index as local, log, snapshot
 
     folder, seed, version = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-    local.RECENT, snapshot.RECENT, local.GARBAGE, store.RECORD = 8, 8, 200, 64
+    local.RECENT, snapshot.RECENT, local.GARBAGE, log.RECORD = 8, 8, 200, 64
     rng = random.Random(seed)
 
     def code(key, version):

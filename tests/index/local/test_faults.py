@@ -13,11 +13,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pts3h.codes import Layout
 from pts3h.errors import UserError
 from pts3h.index import open_index
 from pts3h.index.local import cache, store
 from pts3h.index.local import index as local_engine
+
+from .saved import cache_of
 
 N = 9_000  # enough for a cache
 
@@ -65,7 +66,7 @@ def test_a_damaged_cache_is_ignored_and_made_again(folder, damage):
     assert path.read_bytes() == broken
     with open_index(folder) as index:
         assert_whole(index)
-    assert cache.load(folder, Layout(64)) is not None
+    assert cache_of(folder) is not None
     with open_index(folder) as index:
         assert_whole(index)
 
@@ -95,7 +96,7 @@ def test_a_database_put_back_from_a_backup_does_not_trust_the_later_cache(folder
     with open_index(folder) as index:
         for number in range(3):
             index.add(range(10_000 * (number + 1), 10_000 * (number + 2)), codes_of(10_000, seed=number))
-    assert cache.state(folder).last > 1
+    assert cache_of(folder)[1].last > 1
     (folder / store.FILE).write_bytes(backup)
     with open_index(folder) as index:
         for number in range(10):

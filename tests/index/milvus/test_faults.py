@@ -312,7 +312,7 @@ class TestWithServer:
         with milvus.open(milvus.address(), bits=64) as index:
             meta = [{}, {"text": "x" * 70_000}, {}]
             refused(
-                "at most 65536 bytes of metadata per item; 'b' has 700",
+                "at most 65,536 bytes as JSON; that of 'b' has 70,0",
                 lambda: index.add(["a", "b", "c"], CODES, meta=meta),
             )
             assert index.count == 0

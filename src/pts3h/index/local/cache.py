@@ -1,6 +1,7 @@
 """The search structure of a local index on disk: its items in id order, so that it opens quickly.
 
-It can always be rebuilt from the log, so a file with anything wrong is simply ignored.
+It can always be rebuilt from the log, so a file with anything wrong is simply ignored. The database names the
+digest of the file that belongs to it; no other is believed, however well it is made.
 """
 
 import hashlib
@@ -11,7 +12,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from ...codes import Layout, as_words, code_bytes
-from ...util.files import write_atomic
+from ...util.files import remove_leftovers, write_atomic
 from .ids import sorted_ids
 from .segment import Segment
 from .store import State
@@ -21,8 +22,8 @@ _MAGIC = b"pts3h search cache 1\n"
 _START = len(_MAGIC) + 16  # of the header; before it is the checksum of everything from here on
 
 
-def save(folder: Path, segment: Segment, state: State) -> None:
-    """Write the segment and how far into the log it reaches."""
+def save(folder: Path, segment: Segment, state: State) -> str:
+    """Write the segment and how far into the log it reaches; return the digest that names the file."""
     ids, columns = segment.ids.encode(), segment.columns.tobytes()
     header = {
         "bits": segment.layout.bits,
@@ -33,34 +34,45 @@ def save(folder: Path, segment: Segment, state: State) -> None:
         "last": state.last,
     }
     line = json.dumps(header).encode() + b"\n"
+    digest = _digest(line, ids, columns)
 
     def write(file: BinaryIO) -> None:
-        for part in (_MAGIC, _digest(line, ids, columns), line, ids, columns):
+        for part in (_MAGIC, digest, line, ids, columns):
             file.write(part)
 
+    remove_leftovers(folder / FILE)
     write_atomic(folder / FILE, write)
+    return digest.hex()
 
 
-def state(folder: Path) -> State | None:
-    """How far into the log the file reaches, unchecked, or None if there is no file."""
+def state(folder: Path, digest: str | None) -> State | None:
+    """How far into the log the file with this digest says that it reaches, or None if it is not there."""
     try:
         with (folder / FILE).open("rb") as file:
-            file.seek(_START)
+            if file.read(_START)[len(_MAGIC) :].hex() != digest:
+                return None
             header = json.loads(file.readline(10_000))
             return State(header["epoch"], header["last"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
-def load(folder: Path, layout: Layout) -> tuple[Segment, State] | None:
-    """The segment and how far into the log it reaches, or None if there is no valid file."""
+def load(folder: Path, layout: Layout, digest: str | None) -> tuple[Segment, State] | None:
+    """The segment and how far into the log it reaches, or None if the file with this digest is not there."""
     try:
         with (folder / FILE).open("rb") as file:
             raw = memoryview(file.read())
     except OSError:
         return None
-    if raw[: len(_MAGIC)] != _MAGIC or _digest(raw[_START:]) != raw[len(_MAGIC) : _START]:
+    if raw[: len(_MAGIC)] != _MAGIC or _digest(raw[_START:]).hex() != digest:
         return None
+    try:
+        return _read(raw, layout)
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def _read(raw: memoryview, layout: Layout) -> tuple[Segment, State] | None:
     end = _START + bytes(raw[_START : _START + 10_000]).index(b"\n") + 1
     header = json.loads(bytes(raw[_START:end]))
     if header["bits"] != layout.bits:
@@ -68,6 +80,8 @@ def load(folder: Path, layout: Layout) -> tuple[Segment, State] | None:
     ids = sorted_ids(bytes(raw[end : end + header["ids"]]), header["kind"])
     words = as_words(np.empty((0, code_bytes(layout.bits)), np.uint8)).shape[1]
     columns = np.frombuffer(raw[end + header["ids"] :], "<u8").reshape(words, header["count"]).copy()
+    if len(ids) != header["count"]:
+        return None
     return Segment(layout, header["kind"], ids, columns), State(header["epoch"], header["last"])
 
 

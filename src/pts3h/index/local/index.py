@@ -2,13 +2,14 @@
 
 A search works on a :class:`Snapshot` that never changes, so any number of threads can use it. Before each
 search, one cheap question to SQLite tells whether anything was written. Only then is a new snapshot made.
+Metadata is read over connections of their own, so that nobody waits for a filter but those who asked it.
 """
 
 import os
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import suppress
-from functools import reduce
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,53 +18,48 @@ import numpy as np
 from ...codes import By, Codes, Layout, code_bytes
 from ...errors import UserError
 from ...kernel.types import Allowed
-from ..contract import Hits, Index, Item, Meta, check_kind, check_writable, kind_of
-from ..filters import And, Compare, Filter, Not, OneOf, Or
+from ...util.addresses import shown_address
+from ..contract import Hits, Index, Item, check_kind, check_writable, kind_of
+from ..filters import Filter
+from ..metadata import Meta
 from . import cache
+from .filtering import Verdict, answers
+from .log import LogRecord
+from .metadata import Metadata
 from .snapshot import RECENT, RECENT_SHARE, LivePart, Snapshot
-from .store import LogRecord, State, Store
+from .store import State, Store
 
 # A log is rewritten when it names more than twice as many ids as there are items, and this many besides.
 GARBAGE = 65_536
-# A snapshot keeps the results of this many metadata filters.
-FILTERS_KEPT = 16
+# So many connections that read metadata stay open between two calls.
+KEPT_READERS = 4
 
 
 class LocalIndex(Index):
     """An index in a folder. Use :func:`pts3h.open_index`."""
 
     def __init__(self, folder: Path, layout: Layout | None, model: str | None, read_only: bool) -> None:
-        self.folder = folder
+        self.folder = folder.absolute()
         self._store = Store(folder, layout, model, read_only)
         self._writer: Store | None = None  # a connection of its own, so that readers never wait for a write
+        self._readers: list[Store] = []  # of metadata, those that nobody uses now
         self.layout, self.model = self._store.layout, self._store.model
-        self._lock = threading.RLock()  # guards the attributes below
+        self._lock = threading.RLock()  # guards the attributes above and below
         self._snapshot: Snapshot | None = None
         self._version = -1  # of the store when the snapshot was made
         self._tidy_at = GARBAGE
         self._process = os.getpid()
-        try:
-            self._drop_cache_from_the_future()
-        except BaseException:
-            self._store.close()
-            raise
-
-    def _drop_cache_from_the_future(self) -> None:
-        """A database restored from a backup must not catch up with a cache made from items that it lost."""
-        saved = cache.state(self.folder)
-        with self._store.reading():
-            now = self._store.state()
-        if saved and saved.epoch == now.epoch and saved.last > now.last:
-            self._drop_cache()
 
     def _drop_cache(self) -> None:
-        if not self._store.read_only:
+        if not self._store.read_only and self._store.in_place:
             (self.folder / cache.FILE).unlink(missing_ok=True)
 
     def _check_open(self) -> None:
         super()._check_open()
         if os.getpid() != self._process:  # SQLite must not be used across a fork
             raise UserError("the index was opened before this process was forked; open it again in this one")
+        if time.monotonic() >= self._store.look_again:
+            self._store.check_in_place()
 
     # writing
 
@@ -73,7 +69,7 @@ class LocalIndex(Index):
     def _remove(self, ids: list[Any]) -> None:
         empty = np.empty((0, code_bytes(self.bits)), np.uint8)
         with self._store.reading():
-            held = self._store.kind()
+            held = self._store.info().kind
         if held is not None:
             self._write(LogRecord(list(dict.fromkeys(ids)), [], empty), [])
 
@@ -85,16 +81,18 @@ class LocalIndex(Index):
                 writer.metadata.drop(record.gone)
             if record.ids:
                 writer.metadata.put(record.ids, meta)
-            entries = writer.entries()
+            entries = writer.log.entries()
+        writer.check_in_place()
         if entries > self._tidy_at:
             with suppress(UserError):  # the items are stored; tidying up can wait for a better moment
                 self._tidy(writer)
 
     def _open_writer(self) -> Store:
         check_writable(self._store.read_only, self.folder)
+        self._store.check_in_place()
         with self._lock:
             if self._writer is None:
-                self._writer = Store(self.folder, self.layout, self.model, read_only=False)
+                self._writer = self._store.another()
             return self._writer
 
     def _tidy(self, writer: Store) -> None:
@@ -102,9 +100,9 @@ class LocalIndex(Index):
         with writer.writing():
             snapshot = self._caught_up(writer)
             state = snapshot.state
-            if writer.entries() > 2 * snapshot.count + GARBAGE:
+            if writer.log.entries() > 2 * snapshot.count + GARBAGE:
                 state = writer.rewrite(LogRecord([], *snapshot.entries()))
-            self._tidy_at = 2 * writer.entries() + GARBAGE
+            self._tidy_at = 2 * writer.log.entries() + GARBAGE
         with self._lock:
             if self._snapshot is snapshot:
                 snapshot.state = state  # the same items, so they need not be read again
@@ -125,21 +123,43 @@ class LocalIndex(Index):
     def _caught_up(self, store: Store) -> Snapshot:
         """The snapshot of the moment of the store's transaction; only called inside one."""
         with self._lock:
-            state = store.state()
-            snapshot = self._snapshot or self._from_cache()
+            info = store.info()
+            state = State(info.epoch, store.log.last())
+            snapshot = self._snapshot or self._from_cache(info.cache)
             if snapshot is None or snapshot.state.epoch != state.epoch or snapshot.state.last > state.last:
-                snapshot = Snapshot(self.layout, State(state.epoch, 0), [])
+                snapshot = Snapshot(self.layout, State(state.epoch, 0), [], info.kind)
             if snapshot.state != state:
-                snapshot = snapshot.after(store.since(snapshot.state.last), store.kind(), state)
+                records = store.log.since(snapshot.state.last, info.kind)
+                snapshot = snapshot.after(records, info.kind, state)
             self._snapshot = snapshot
             return snapshot
 
-    def _from_cache(self) -> Snapshot | None:
-        loaded = cache.load(self.folder, self.layout)
+    def _from_cache(self, digest: str | None) -> Snapshot | None:
+        loaded = cache.load(self.folder, self.layout, digest)
         if loaded is None:
             self._drop_cache()  # so that a valid one is saved on closing
             return None
-        return Snapshot(self.layout, loaded[1], [LivePart(loaded[0])])
+        segment, state = loaded
+        return Snapshot(self.layout, state, [LivePart(segment)], segment.kind)
+
+    @contextmanager
+    def _moment(self) -> Iterator[tuple[Snapshot, Store]]:
+        """A snapshot and a reader of the same moment, for as long as it takes; nobody waits for it."""
+        with self._lock:
+            reader = self._readers.pop() if self._readers else None
+        reader = reader or self._store.another()
+        try:
+            with reader.reading():
+                with self._lock:  # the first reading is in here, so that no moment is older than a snapshot
+                    snapshot = self._caught_up(reader)
+                yield snapshot, reader
+        finally:
+            with self._lock:
+                keep = not self._closed and len(self._readers) < KEPT_READERS
+                if keep:
+                    self._readers.append(reader)
+            if not keep:
+                reader.close()
 
     # reading
 
@@ -157,45 +177,33 @@ class LocalIndex(Index):
 
     def _view(self, where: Filter | None) -> tuple[Snapshot, list[Allowed | None]]:
         """A snapshot and, for each part, which rows count."""
+        snapshot = self._current()
         if where is None:
-            snapshot = self._current()
             return snapshot, [part.alive for part in snapshot.parts]
-        with self._lock, self._store.reading():  # metadata and codes are of one moment
-            snapshot = self._caught_up(self._store)
-            key = repr(where)
-            if key not in snapshot.allowed:
-                if len(snapshot.allowed) >= FILTERS_KEPT:
-                    snapshot.allowed.clear()
-                snapshot.allowed[key] = [self._allowed(part, where) for part in snapshot.parts]
-            return snapshot, list(snapshot.allowed[key])
+        key = repr(where)
+        masks = [part.allowed(key) for part in snapshot.parts]
+        if all(mask is not None for mask in masks):
+            return snapshot, masks
+        with self._moment() as (snapshot, reader):
+            return snapshot, [*self._judged(snapshot, where, key, reader.metadata)]
 
-    def _allowed(self, part: LivePart, where: Filter) -> Allowed:
-        rows = self._matching(part, where)
-        return rows if part.alive is None else rows & part.alive
-
-    def _matching(self, part: LivePart, where: Filter) -> Allowed:
-        """Which rows of a part pass the filter."""
-        match where:
-            case Compare():
-                mask = np.zeros(len(part.segment), bool)
-                rows = part.segment.ids.find(self._store.metadata.ids_where(where))
-                mask[rows[rows >= 0]] = True
-                return mask
-            case OneOf(key, values):
-                each = (self._matching(part, Compare(key, "==", value)) for value in values)
-                return reduce(np.logical_or, each, np.zeros(len(part.segment), bool))
-            case And(parts):
-                return reduce(np.logical_and, (self._matching(part, one) for one in parts))
-            case Or(parts):
-                return reduce(np.logical_or, (self._matching(part, one) for one in parts))
-            case Not(inner):
-                return ~self._matching(part, inner)
+    @staticmethod
+    def _judged(snapshot: Snapshot, where: Filter, key: str, metadata: Metadata) -> list[Allowed]:
+        """Which rows of each part pass, once those that are not known were asked about."""
+        held = [part.verdict(key) for part in snapshot.parts]  # others may forget it meanwhile
+        unknown = [part.unknown(verdict) for part, verdict in zip(snapshot.parts, held, strict=True)]
+        runs = [part.segment.ids for part in snapshot.parts]
+        passed = answers(where, list(zip(runs, unknown, strict=True)), metadata)
+        new = map(Verdict, passed, unknown)
+        both = [
+            more if verdict is None else verdict.then(more) for verdict, more in zip(held, new, strict=True)
+        ]
+        return [part.learn(key, verdict) for part, verdict in zip(snapshot.parts, both, strict=True)]
 
     def _get(self, ids: list[Any]) -> list[Item | None]:
-        with self._lock, self._store.reading():
-            check_kind(kind_of(ids), self._store.kind())
-            snapshot = self._caught_up(self._store)
-            meta = self._store.metadata.get(ids)
+        with self._moment() as (snapshot, reader):
+            check_kind(kind_of(ids), snapshot.kind)
+            meta = reader.metadata.get(ids)
         found: list[Item | None] = [None] * len(ids)
         for part in snapshot.parts:
             rows = part.segment.ids.find(ids)
@@ -208,7 +216,7 @@ class LocalIndex(Index):
 
     def _scan(self, batch: int) -> Iterator[tuple[list[Any], Codes]]:
         for part in self._current().parts:
-            rows = np.arange(len(part.segment)) if part.alive is None else np.flatnonzero(part.alive)
+            rows = part.rows
             for start in range(0, len(rows), batch):
                 some = rows[start : start + batch]
                 yield part.segment.ids.take(some), part.segment.codes(some)
@@ -222,32 +230,37 @@ class LocalIndex(Index):
         if os.getpid() != self._process:
             return
         try:
-            if not self._store.read_only and (self._writer or self._snapshot):
+            if not self._store.read_only and (self._writer or self._snapshot) and self._store.in_place:
                 self._save_cache()
         finally:
-            if self._writer is not None:
-                self._writer.close()
-            self._store.close()
+            for store in (*self._readers, *([self._writer] if self._writer else []), self._store):
+                store.close()
 
     def _save_cache(self) -> None:
         """Save the search structure if the saved one has fallen far behind.
 
         The items are safe without it, so a full disk is not an error here.
         """
-        saved = cache.state(self.folder)
         with self._store.reading():
-            last = saved.last if saved and saved.epoch == self._store.state().epoch else 0
-            if self._store.entries(last) <= max(RECENT, RECENT_SHARE * self._store.entries()):
+            info, log = self._store.info(), self._store.log
+            saved = cache.state(self.folder, info.cache)
+            last = saved.last if saved and saved.epoch == info.epoch else 0
+            if log.entries(last) <= max(RECENT, RECENT_SHARE * log.entries()):
                 return
         snapshot = self._current()
         if not snapshot.parts:
             return
         with suppress(OSError, UserError):
-            cache.save(self.folder, snapshot.as_one_segment(), snapshot.state)
+            digest = cache.save(self.folder, snapshot.as_one_segment(), snapshot.state)
+            writer = self._open_writer()
+            with writer.writing():
+                writer.change_info(cache=digest)
 
 
 def open_local(address: str, *, layout: Layout | None, model: str | None, read_only: bool) -> LocalIndex:
     """Open the index in a folder, or create it. See :func:`pts3h.open_index`."""
     if "://" in address:
-        raise UserError(f"cannot open {address!r}: the local engine takes the path of a folder")
+        raise UserError(
+            f"cannot open {shown_address(address)!r}: the local engine takes the path of a folder"
+        )
     return LocalIndex(Path(address).expanduser(), layout, model, read_only)

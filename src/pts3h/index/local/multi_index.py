@@ -130,7 +130,7 @@ class RadiusSearch:
         else:
             more = self._scan(rest, radius, allowed)
             self._scan_seconds = expected
-        return found.then(more)
+        return Found.joined([found, more])
 
     def look_up(self, queries: Codes, radius: int, allowed: Allowed | None) -> Found:
         """All rows within the radius by lookups alone; tables that are missing are made first."""

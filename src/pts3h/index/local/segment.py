@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from ... import kernel
 from ...codes import By, Codes, Layout, code_bytes
 from ...kernel.types import Allowed, Columns, Found, Rows, Weights
 from ..contract import IdKind
+from .filtering import Kept, Verdict
 from .ids import Ids, encode_ids, last_of_each, sorted_ids
 from .multi_index import RadiusSearch, Tables
 
@@ -19,6 +21,10 @@ from .multi_index import RadiusSearch, Tables
 SMALLEST_WITH_DUPLICATES = 10_000
 # Equal codes are stored once if that leaves at most this share of the rows.
 WORTHWHILE = 0.5
+# Ties are put in order for so many rows at a time, at about 60 bytes each.
+EXPANDED = 1_000_000
+# The codes that all queries of one call find take at most about this many bytes.
+FOUND_BYTES = 64 * 2**20
 # If a filter leaves at most this share of the rows, a copy of them is searched.
 SELECTIVE = 0.125
 
@@ -31,20 +37,50 @@ class DistinctCodes:
     starts: NDArray[np.int64]
     rows: Rows
 
-    @property
+    @cached_property
     def sizes(self) -> NDArray[np.int64]:
         """How many rows each code has."""
         return np.diff(self.starts)
 
-    def weights(self, allowed: Allowed | None) -> Weights:
-        """How many allowed rows each code has."""
-        if allowed is None:
-            return self.sizes.astype(np.uint32)
-        return np.add.reduceat(allowed[self.rows], self.starts[:-1], dtype=np.uint32)
+    @cached_property
+    def weights(self) -> Weights:
+        """The same, as the kernel takes them."""
+        return self.sizes.astype(np.uint32)
 
-    def expand(self, found: Found, allowed: Allowed | None, k: int | None) -> Found:
-        """Replace codes by their rows, the first k of each query by (distance, row)."""
+    def only(self, allowed: Allowed | None) -> "DistinctCodes":
+        """The same codes with their allowed rows alone, which may be none."""
+        if allowed is None:
+            return self
+        kept = allowed[self.rows]
+        sizes = np.add.reduceat(kept, self.starts[:-1], dtype=np.int64)
+        return DistinctCodes(self.columns, np.append(0, np.cumsum(sizes)), self.rows[kept])
+
+    def expand(self, found: Found, k: int | None, allowed: Allowed | None = None) -> Found:
+        """Replace codes by their rows, of each query the allowed ones or the first k, by (distance, row).
+
+        A part of the queries at a time, so that memory grows with what is returned, not with all ties.
+        """
         sizes = self.sizes[found.rows]
+        if k is not None:
+            sizes = np.minimum(sizes, k)  # rows of a code are in order, so no later one is among the first k
+        if len(sizes) * (k or EXPANDED) <= EXPANDED or sizes.sum() <= EXPANDED:
+            return self._expand(found, sizes, k, allowed)
+        edges = np.append(0, np.cumsum(found.counts))
+        through = np.append(0, np.cumsum(sizes))[edges]  # rows up to each query
+        parts: list[Found] = []
+        start = 0
+        while start < len(found.counts):
+            stop = int(np.searchsorted(through, through[start] + EXPANDED, "right")) - 1
+            stop = max(start + 1, stop)
+            some = slice(edges[start], edges[stop])
+            part = Found(found.counts[start:stop], found.rows[some], found.distances[some])
+            parts.append(self._expand(part, sizes[some], k, allowed))
+            start = stop
+        return Found.joined(parts)
+
+    def _expand(
+        self, found: Found, sizes: NDArray[np.int64], k: int | None, allowed: Allowed | None
+    ) -> Found:
         ends = np.cumsum(sizes)
         total = int(ends[-1]) if len(ends) else 0
         inside = np.arange(total) - np.repeat(ends - sizes, sizes)
@@ -92,13 +128,20 @@ class Segment:
         self.kind = kind
         self.ids = ids
         self.columns = columns
+        self.verdicts: Kept[Verdict] = Kept()
         self._lock = threading.Lock()
         self._tables: Tables | None = None
         self._searches: dict[By, RadiusSearch] = {}
         self._distinct: DistinctCodes | None = None
+        self._last_only: tuple[Allowed | None, DistinctCodes | None] = None, None
 
     def __len__(self) -> int:
         return int(self.columns.shape[1])
+
+    @cached_property
+    def every_row(self) -> Allowed:
+        """A mask that lets all rows pass."""
+        return np.ones(len(self), bool)
 
     def codes(self, rows: NDArray[Any] | slice) -> Codes:
         """Packed codes (n, bytes) of these rows."""
@@ -118,21 +161,40 @@ class Segment:
         """The k nearest allowed rows of each query, by (distance, row)."""
         search, distinct = self._ready(by)
         if distinct is not None:
-            weights = distinct.weights(allowed)
-            found = kernel.nearest(self.layout, queries, search.columns, k, by=by, weights=weights)
-            return distinct.expand(found, allowed, k)
+            return self._nearest_distinct(search.columns, self._only(distinct, allowed), queries, k, by)
         if (rows := _few(allowed)) is not None:
             few = np.ascontiguousarray(self.columns[:, rows])
             found = kernel.nearest(self.layout, queries, few, k, by=by)
             return found._replace(rows=rows[found.rows])
         return kernel.nearest(self.layout, queries, self.columns, k, by=by, allowed=allowed)
 
+    def _only(self, distinct: DistinctCodes, allowed: Allowed | None) -> DistinctCodes:
+        """The allowed rows of each code; those of the last call are kept, since masks come again."""
+        asked, left = self._last_only
+        if left is None or asked is not allowed:
+            left = distinct.only(allowed)
+            self._last_only = allowed, left
+        return left
+
+    def _nearest_distinct(
+        self, columns: Columns, distinct: DistinctCodes, queries: Codes, k: int, by: By
+    ) -> Found:
+        """Some queries at a time: each may find all codes, at one distance."""
+        k = min(k, len(self))
+        step = max(1, FOUND_BYTES // (8 * columns.shape[1]))
+        parts = []
+        for start in range(0, len(queries), step):
+            some = queries[start : start + step]
+            found = kernel.nearest(self.layout, some, columns, k, by=by, weights=distinct.weights)
+            parts.append(distinct.expand(found, k))
+        return Found.joined(parts)
+
     def within(self, queries: Codes, radius: int, allowed: Allowed | None, by: By) -> Found:
         """All allowed rows within the radius of each query, by (distance, row)."""
         search, distinct = self._ready(by)
         if distinct is None:
             return search.within(queries, radius, allowed)
-        return distinct.expand(search.within(queries, radius, None), allowed, None)
+        return distinct.expand(search.within(queries, radius, None), None, allowed)
 
 
 def _few(allowed: Allowed | None) -> Rows | None:

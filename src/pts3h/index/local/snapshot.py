@@ -6,12 +6,15 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...codes import Codes, Layout, code_bytes
 from ...kernel.types import Allowed, Found
 from ..contract import Hits, IdKind
+from .filtering import Kept, Verdict, hand_on
+from .log import LogRecord
 from .segment import Segment, build
-from .store import LogRecord, State
+from .store import State
 
 # New items stay in a small segment until they are more than this many, and than this share of the large one.
 RECENT = 8_192
@@ -24,6 +27,12 @@ class LivePart:
 
     segment: Segment
     alive: Allowed | None = None
+    _allowed: Kept[Allowed] = field(default_factory=Kept)
+
+    @property
+    def rows(self) -> NDArray[np.int64]:
+        """The rows that count."""
+        return np.arange(len(self.segment)) if self.alive is None else np.flatnonzero(self.alive)
 
     @property
     def count(self) -> int:
@@ -32,7 +41,7 @@ class LivePart:
 
     def entries(self) -> tuple[Any, Codes]:
         """Ids and codes of the items that count."""
-        rows = np.arange(len(self.segment)) if self.alive is None else np.flatnonzero(self.alive)
+        rows = self.rows
         return self.segment.ids.take(rows), self.segment.codes(rows)
 
     def without(self, ids: list[Any]) -> "LivePart":
@@ -45,6 +54,39 @@ class LivePart:
         alive[rows] = False
         return LivePart(self.segment, alive)
 
+    def hand_on(self, ids: list[Any], heir: Segment) -> None:
+        """Tell a segment what is known of the rows that it took over: all that count here, with these ids."""
+        if self.segment.verdicts.items():
+            hand_on(self.segment.verdicts, self.rows, heir.verdicts, heir.ids.find(ids), len(heir))
+
+    def allowed(self, key: str) -> Allowed | None:
+        """The rows that count and pass a filter; None if that is not known of all of them."""
+        ready = self._allowed.get(key)
+        verdict = self.verdict(key) if ready is None else None
+        if verdict is not None and not self.unknown(verdict).any():
+            ready = self._passed(key, verdict)
+        return ready
+
+    def verdict(self, key: str) -> Verdict | None:
+        """What is known of a filter."""
+        return self.segment.verdicts.get(key)
+
+    def unknown(self, verdict: Verdict | None) -> Allowed:
+        """The rows that count and of which nothing is known."""
+        if verdict is None:
+            return self.segment.every_row if self.alive is None else self.alive
+        return ~verdict.known if self.alive is None else self.alive & ~verdict.known
+
+    def learn(self, key: str, verdict: Verdict) -> Allowed:
+        """Keep what is known of a filter now, of all rows that count; return those that pass."""
+        self.segment.verdicts.put(key, verdict)
+        return self._passed(key, verdict)
+
+    def _passed(self, key: str, verdict: Verdict) -> Allowed:
+        ready = verdict.passed if self.alive is None else verdict.passed & self.alive
+        self._allowed.put(key, ready)
+        return ready
+
 
 @dataclass
 class Snapshot:
@@ -54,13 +96,13 @@ class Snapshot:
         layout: what the bits of the codes are.
         state: how far into the log this reaches.
         parts: the large one, then the small one; no id counts in both.
-        allowed: rows that pass a filter, per part. The key is the filter as text, in which 1 and True differ.
+        kind: the kind of the ids, None before the first add.
     """
 
     layout: Layout
     state: State
     parts: list[LivePart]
-    allowed: dict[str, list[Allowed]] = field(default_factory=dict)
+    kind: IdKind | None
 
     @property
     def count(self) -> int:
@@ -83,18 +125,22 @@ class Snapshot:
     def after(self, records: Sequence[LogRecord], kind: IdKind | None, state: State) -> "Snapshot":
         """The snapshot after these records."""
         if not records or kind is None:
-            return Snapshot(self.layout, state, self.parts)
+            return Snapshot(self.layout, state, self.parts, kind)
         touched = [one for record in records for one in (*record.gone, *record.ids)] if self.parts else []
         large, small = ([part.without(touched) for part in self.parts] + [None, None])[:2]
         coming = sum(len(record.ids) for record in records) + (small.count if small else 0)
-        before = [LogRecord([], *small.entries())] if small else []
+        merged = [small] if small else []
         if large and (
             coming > max(RECENT, RECENT_SHARE * large.count) or large.count < len(large.segment) / 2
         ):
-            before.insert(0, LogRecord([], *large.entries()))
+            merged.insert(0, large)
             large = None
-        rest = LivePart(self._build(kind, [*before, *records]))
-        return Snapshot(self.layout, state, [part for part in (large, rest) if part and len(part.segment)])
+        before = [LogRecord([], *part.entries()) for part in merged]
+        segment = self._build(kind, [*before, *records])
+        for part, record in zip(merged, before, strict=True):
+            part.hand_on(record.ids, segment)
+        parts = (large, LivePart(segment))
+        return Snapshot(self.layout, state, [part for part in parts if part and len(part.segment)], kind)
 
     def _build(self, kind: IdKind, records: Sequence[LogRecord]) -> Segment:
         """One segment of what remains after all records in order."""

@@ -1,66 +1,30 @@
 """The truth of a local index: one SQLite file that survives a crash at any moment.
 
-Codes live in ``log``: each record removes some ids and adds some ids with their codes, as blobs. An index
-holds what remains after all records in order. Writing a batch writes one row, and a reader catches up by
-reading the rows after the last one it knows. Small records are merged as they arrive, like carries in a
-counter, so there are few of them.
+A store is one connection to it: opening and creating, transactions, and errors in one line. What is in the
+file is told by :mod:`.info`, :mod:`.log` and :mod:`.metadata`.
 """
 
-import secrets
 import sqlite3
 import threading
-import zlib
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from ...codes import Codes, Layout, code_bytes
+from ...codes import Layout
 from ...errors import UserError
-from ...util.files import explain_os_errors
-from ..contract import IdKind, check_held_layout, check_kind, check_model, kind_of
-from . import metadata
-from .ids import decode_ids, encode_ids
+from ...util.files import explain_os_errors, make_folder, sync_folder
+from ..contract import check_held_layout, check_kind, check_model, kind_of
+from . import info, log, metadata
+from .damage import Damage
+from .info import Info
+from .log import LogRecord
 
 FILE = "index.sqlite"
-FORMAT = 2
-PLAIN_FORMAT = 1  # what it was before codes could have two parts
-# The most items in one record: half a megabyte at 64 bits.
-RECORD = 32_768
 BUSY_SECONDS = 60.0
-
-_SCHEMA = """
-CREATE TABLE info (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
-CREATE TABLE log (last INTEGER PRIMARY KEY, size INTEGER, checksum INTEGER, gone BLOB, ids BLOB, codes BLOB);
-"""
-
-
-@dataclass(frozen=True)
-class LogRecord:
-    """One entry of the log: first the ids in ``gone`` are removed, then ``ids`` are set to ``codes``."""
-
-    gone: list[Any]
-    ids: list[Any]
-    codes: Codes
-
-    @property
-    def size(self) -> int:
-        """How many ids it names."""
-        return len(self.gone) + len(self.ids)
-
-    def then(self, later: "LogRecord") -> "LogRecord":
-        """Both records as one; the later one wins."""
-        codes = dict(zip(self.ids, self.codes, strict=True))
-        for one in later.gone:
-            codes.pop(one, None)
-        codes.update(zip(later.ids, later.codes, strict=True))
-        gone = dict.fromkeys(self.gone) | dict.fromkeys(later.gone)
-        kept = [one for one in gone if one not in codes]
-        stacked = np.stack(list(codes.values())) if codes else later.codes[:0]
-        return LogRecord(kept, list(codes), stacked)
+LOOK_SECONDS = 0.1  # before a search, it is enough to have looked so lately whether the file is in place
 
 
 @dataclass(frozen=True)
@@ -72,18 +36,33 @@ class State:
 
 
 class Store:
-    """One connection to the SQLite file, shared by the threads of this process under a lock."""
+    """One connection to the SQLite file, shared by the threads of this process under a lock.
+
+    Args:
+        folder: where the file is.
+        layout: what the bits of the codes must be; without it, no index is created.
+        model: fingerprint of the model that the index must be of, or None.
+        read_only: never write.
+
+    Attributes:
+        look_again: by the monotonic clock, when a reader should look again whether the file is in place.
+    """
 
     def __init__(self, folder: Path, layout: Layout | None, model: str | None, read_only: bool) -> None:
         self.folder = folder
-        self.path = folder / FILE
+        self.path = folder.absolute() / FILE  # the same place, even after a change of the current folder
         self.read_only = read_only
         self.lock = threading.RLock()
         self._frozen = False  # True if nobody can be writing
+        self._known: tuple[dict[str, Any], Info] | None = None  # what was read last, and what it says
         with self._explained():
-            self._connection = self._connect(layout, model)
-            self.metadata = metadata.Metadata(self._connection)
+            before = self._identity_now()
+            self._connection = self._connect(layout, model, before is not None)
             try:
+                self._identity = self._identity_now()
+                self.look_again = time.monotonic() + LOOK_SECONDS
+                if before not in (None, self._identity):
+                    raise self._moved()
                 self._check(layout, model)
             except BaseException:
                 self._connection.close()
@@ -91,40 +70,60 @@ class Store:
 
     # opening
 
-    def _connect(self, layout: Layout | None, model: str | None) -> sqlite3.Connection:
+    def _connect(self, layout: Layout | None, model: str | None, there: bool) -> sqlite3.Connection:
         nothing = UserError(f"there is no index at {self.folder}; check the path, or give bits= to create it")
-        if not self.path.exists() and (layout is None or self.read_only):
+        if not there and (layout is None or self.read_only):
             raise nothing
         if self.read_only:
             return self._connect_read_only()
-        with explain_os_errors(self.folder):
-            self.folder.mkdir(parents=True, exist_ok=True)
-        connection = self._open(self.path.absolute().as_uri())
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")  # an add that has returned survives even a power cut
-        if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
-            if layout is None:
-                connection.close()
-                raise nothing
-            connection.execute("BEGIN IMMEDIATE")
-            if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():  # nobody was quicker
-                for statement in (_SCHEMA + metadata.SCHEMA).split(";"):
-                    connection.execute(statement)
-                connection.executemany("INSERT INTO info VALUES (?, ?)", _first_info(layout, model).items())
-            connection.execute("COMMIT")
+        if not there:
+            with explain_os_errors(self.folder):
+                make_folder(self.path.parent)
+        connection = self._open(f"{self.path.as_uri()}?mode={'rw' if layout is None else 'rwc'}")
+        try:
+            self._prepare(connection)
+            if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+                if layout is None:
+                    raise nothing
+                self._create(connection, layout, model)
+        except BaseException:
+            connection.close()
+            raise
         return connection
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
+        if mode != "wal":
+            raise UserError(
+                f"the disk of {self.folder} cannot share memory between programs, as some network disks; "
+                "keep the index on a local disk"
+            )
+        connection.execute("PRAGMA synchronous = FULL")  # an add that has returned survives even a power cut
+
+    def _create(self, connection: sqlite3.Connection, layout: Layout, model: str | None) -> None:
+        connection.execute("BEGIN IMMEDIATE")
+        if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():  # nobody was quicker
+            for statement in (info.SCHEMA + log.SCHEMA + metadata.SCHEMA).split(";"):
+                connection.execute(statement)
+            info.write_first_info(connection, layout, model)
+        connection.execute("COMMIT")
+        sync_folder(self.path.parent)
 
     def _connect_read_only(self) -> sqlite3.Connection:
         """Without permission to write, SQLite may be unable to create the files that readers share."""
-        address = self.path.absolute().as_uri()
+        address = self.path.as_uri()
+        connection = self._open(f"{address}?mode=ro")
         try:
-            connection = self._open(f"{address}?mode=ro")
             connection.execute("SELECT 1 FROM sqlite_master").fetchone()
             return connection
-        except sqlite3.OperationalError:
+        except sqlite3.OperationalError as error:
+            connection.close()
             waiting = self.path.with_name(f"{FILE}-wal")
             if waiting.exists() and waiting.stat().st_size:
-                raise
+                raise UserError(
+                    f"the last changes of {self.folder} wait in {waiting.name}, which cannot be read without "
+                    "permission to write: open the index once where that is allowed, or a copy of the folder"
+                ) from error
             self._frozen = True
             return self._open(f"{address}?mode=ro&immutable=1")
 
@@ -136,30 +135,71 @@ class Store:
 
     def _check(self, layout: Layout | None, model: str | None) -> None:
         try:
-            info = dict(self._connection.execute("SELECT name, value FROM info"))
+            held = info.held_format(self._connection)
         except sqlite3.OperationalError as error:
             if "no such table" not in str(error):
                 raise
             raise UserError(f"{self.path} is a database of something else, not an index") from error
-        if info.get("format") not in (PLAIN_FORMAT, FORMAT):
-            held = info.get("format")
-            raise UserError(f"{self.path} has format {held}, this version of pts3h reads format {FORMAT}")
-        self.layout = Layout(info["bits"], info.get("look", 0), info.get("weight", 1))
+        if held not in range(1, info.FORMAT + 1):
+            raise UserError(
+                f"{self.path} has format {held}, this version of pts3h reads format {info.FORMAT} and before"
+            )
+        known = self.info()
+        self.layout = known.layout
+        self.model: str | None = known.model
         check_held_layout(self.layout, layout, self.folder)
-        check_model(info["model"], model, self.folder)
-        self.model: str | None = info["model"]
+        check_model(known.model, model, self.folder)
+        self.log = log.Log(self._connection, known)
+        self.metadata = metadata.Metadata(self._connection, known)
+
+    # one file for ever
+
+    def _identity_now(self) -> tuple[int, int] | None:
+        try:
+            state = self.path.stat()
+        except OSError:
+            return None
+        return state.st_dev, state.st_ino
+
+    @property
+    def in_place(self) -> bool:
+        """Whether the file that was opened is still where it was."""
+        return self._identity is not None and self._identity == self._identity_now()
+
+    def check_in_place(self) -> None:
+        """Raise if the file was replaced or removed: what is written to it now, nobody else would find."""
+        if not self.in_place:
+            self.look_again = 0.0
+            raise self._moved()
+        self.look_again = time.monotonic() + LOOK_SECONDS
+
+    def another(self) -> "Store":
+        """Another connection to the same file."""
+        self.check_in_place()
+        other = Store(self.path.parent, None, None, self.read_only)
+        if other._identity != self._identity:
+            other.close()
+            raise self._moved()
+        return other
+
+    # errors
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
         """Turn an error of SQLite into one line with advice."""
         try:
             yield
+        except Damage as error:
+            raise self._damaged() from error
         except sqlite3.DatabaseError as error:
             raise self._explain(error) from error
 
     def _explain(self, error: sqlite3.DatabaseError) -> UserError:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        foreign = ("no such table", "no such column", "Could not decode", "columns but")
+        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or any(
+            words in str(error) for words in foreign
+        ):
             return self._damaged()
         advice = {
             sqlite3.SQLITE_FULL: "the disk is full; free some space and run again",
@@ -169,6 +209,11 @@ class Store:
             sqlite3.SQLITE_IOERR: "the disk cannot be read or written; is it full, over a quota or failing?",
         }.get(code, str(error))
         return UserError(f"cannot use the index {self.folder}: {advice}")
+
+    def _moved(self) -> UserError:
+        return UserError(
+            f"the index {self.folder} was replaced or removed while it was open; close it and open it again"
+        )
 
     def _damaged(self) -> UserError:
         return UserError(
@@ -180,7 +225,7 @@ class Store:
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Everything read inside is of one moment."""
+        """Everything read inside is of one moment, that of the first reading."""
         with self.lock, self._explained():
             self._connection.execute("BEGIN")
             try:
@@ -213,91 +258,33 @@ class Store:
         with self.lock, self._explained():
             self._connection.close()
 
-    # codes, inside a transaction
+    # inside a transaction
+
+    def info(self) -> Info:
+        """What the index knows of itself now."""
+        values = info.read_values(self._connection)
+        if self._known is None or self._known[0] != values:
+            self._known = values, info.checked_info(values)
+        return self._known[1]
+
+    def change_info(self, **values: Any) -> None:
+        """Set some of it."""
+        info.change_info(self._connection, **values)
 
     def state(self) -> State:
         """How far the log reaches now."""
-        last = self._connection.execute("SELECT max(last) FROM log").fetchone()[0]
-        return State(str(self._info("epoch")), last or 0)
-
-    def kind(self) -> IdKind | None:
-        """The kind of the ids, None before the first add."""
-        held: IdKind | None = self._info("kind")
-        return held
-
-    def _info(self, name: str) -> Any:
-        return self._connection.execute("SELECT value FROM info WHERE name = ?", (name,)).fetchone()[0]
-
-    def entries(self, after: int = 0) -> int:
-        """How many ids the records after ``after`` name in all, whether their items still exist or not."""
-        query = "SELECT total(size) FROM log WHERE last > ?"
-        return int(self._connection.execute(query, (after,)).fetchone()[0])
-
-    def since(self, last: int) -> list[LogRecord]:
-        """The records after ``last``, in order. They may repeat earlier changes, which does no harm."""
-        rows = self._connection.execute(
-            "SELECT checksum, gone, ids, codes FROM log WHERE last > ? ORDER BY last", (last,)
-        )
-        held = self.kind()
-        return [self._record(held, *row) for row in rows]
-
-    def _record(self, held: IdKind | None, checksum: int, gone: bytes, ids: bytes, codes: bytes) -> LogRecord:
-        if held is None or checksum != _checksum(gone, ids, codes):
-            raise self._damaged()
-        array = np.frombuffer(codes, np.uint8).reshape(-1, code_bytes(self.layout.bits))
-        return LogRecord(decode_ids(gone, held), decode_ids(ids, held), array)
+        return State(self.info().epoch, self.log.last())
 
     def append(self, record: LogRecord) -> None:
-        """Write a record, merged with the small ones just before it."""
-        given = kind_of(record.ids or record.gone)
-        held = self.kind()
+        """Write a record; the first one decides the kind of ids."""
+        given, held = kind_of(record.ids or record.gone), self.info().kind
         check_kind(given, held)
         if held is None:
-            self._connection.execute("UPDATE info SET value = ? WHERE name = 'kind'", (given,))
-        last = self.state().last
-        query = "SELECT last, size, checksum, gone, ids, codes FROM log ORDER BY last DESC LIMIT 1"
-        while (row := self._connection.execute(query).fetchone()) is not None:
-            place, size, *blobs = row
-            if size > record.size or size + record.size > RECORD:
-                break
-            record = self._record(given, *blobs).then(record)
-            self._connection.execute("DELETE FROM log WHERE last = ?", (place,))
-        self._insert(last + 1, record)
-
-    def _insert(self, last: int, record: LogRecord) -> None:
-        for start in range(0, max(1, len(record.ids)), RECORD):
-            gone = encode_ids(record.gone if start == 0 else [])
-            ids = encode_ids(record.ids[start : start + RECORD])
-            codes = record.codes[start : start + RECORD].tobytes()
-            size = len(record.ids[start : start + RECORD]) + (len(record.gone) if start == 0 else 0)
-            self._connection.execute(
-                "INSERT INTO log VALUES (?, ?, ?, ?, ?, ?)",
-                (last, size, _checksum(gone, ids, codes), gone, ids, codes),
-            )
-            last += 1
+            self.change_info(kind=given)
+        self.log.append(record, given)
 
     def rewrite(self, record: LogRecord) -> State:
         """Replace the whole log by one record; readers notice the new epoch and read everything."""
-        self._connection.execute("DELETE FROM log")
-        epoch = _new_epoch()
-        self._connection.execute("UPDATE info SET value = ? WHERE name = 'epoch'", (epoch,))
-        if record.size:
-            self._insert(1, record)
+        self.log.replace(record)
+        self.change_info(epoch=info.new_epoch())
         return self.state()
-
-
-def _first_info(layout: Layout, model: str | None) -> dict[str, Any]:
-    """What a new index knows of itself; the kind of its ids comes with the first of them."""
-    bits = {"bits": layout.meaning, "look": layout.look, "weight": layout.weight}
-    return {"format": FORMAT, **bits, "model": model, "kind": None, "epoch": _new_epoch()}
-
-
-def _new_epoch() -> str:
-    return secrets.token_hex(8)
-
-
-def _checksum(*blobs: bytes) -> int:
-    total = 0
-    for blob in blobs:
-        total = zlib.crc32(blob, zlib.crc32(len(blob).to_bytes(8, "little"), total))
-    return total

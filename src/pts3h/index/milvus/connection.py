@@ -10,12 +10,15 @@ import os
 import re
 import threading
 import time
+import warnings
 from dataclasses import dataclass
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from ...errors import UserError
+from ...errors import UnencryptedWarning, UserError
+from ...util.addresses import shown_address
 
 OLDEST_SERVER = (2, 3)  # the first with JSON fields, upsert and count(*)
 CONNECT_FAILED = 2  # pymilvus's code
@@ -36,15 +39,18 @@ class Address:
     def parse(cls, address: str) -> "Address":
         """Read an address, or raise an error that says what is wrong with it."""
         shape = "milvus://host:port/collection"
+        if "@" in address:  # no part of such an address is shown: any may be a password
+            raise UserError(
+                f"keep the token out of the address: set MILVUS_TOKEN or give token=; write {shape}"
+            )
+        wrong = UserError(f"cannot read the address {shown_address(address)!r}; write {shape}")
         try:
             parts = urlsplit(address)
             host, port = parts.hostname, parts.port
-        except ValueError as error:
-            raise UserError(f"cannot read the address {address!r}: {error}; write {shape}") from None
-        if parts.username is not None or parts.password is not None:
-            raise UserError("keep the token out of the address: set MILVUS_TOKEN or give token=")
+        except ValueError:
+            raise wrong from None
         if not host or parts.query or parts.fragment:
-            raise UserError(f"cannot read the address {address!r}; write {shape}")
+            raise wrong
         name = parts.path.removeprefix("/")
         if not _NAME.fullmatch(name):
             raise UserError(
@@ -107,6 +113,12 @@ class Connection:
             "timeout": self._timeout,
             "dedicated": True,  # a shared connection is never closed, and forgets its TLS settings
         } | ({"server_pem_path": str(ca_file)} if ca_file else {})
+        if self._options["token"] and not tls and not _on_this_machine(server):
+            warnings.warn(
+                f"the token goes to {server} unencrypted: give tls=True, or ca_file=",
+                UnencryptedWarning,
+                stacklevel=4,
+            )
         self._lock = threading.Lock()
         self._client: _Client | None = None
 
@@ -143,17 +155,22 @@ class Connection:
         with self._lock:
             if self._client is None:
                 milvus = _pymilvus().MilvusClient(**self._options)
-                version = milvus.get_server_version(timeout=self._timeout)
-                found = re.match(r"v?(\d+)\.(\d+)", version)
-                if found and (int(found[1]), int(found[2])) < OLDEST_SERVER:
+                try:
+                    self._check_version(milvus.get_server_version(timeout=self._timeout))
+                except BaseException:
                     milvus.close()
-                    raise UserError(
-                        f"the server {self.server} is Milvus {version}; pts3h needs "
-                        f"{'.'.join(map(str, OLDEST_SERVER))} or newer"
-                    )
+                    raise
                 self._client = _Client(milvus)
             self._client.calls += 1
             return self._client
+
+    def _check_version(self, version: str) -> None:
+        found = re.match(r"v?(\d+)\.(\d+)", version)
+        if found and (int(found[1]), int(found[2])) < OLDEST_SERVER:
+            raise UserError(
+                f"the server {self.server} is Milvus {version}; pts3h needs "
+                f"{'.'.join(map(str, OLDEST_SERVER))} or newer"
+            )
 
     def _leave(self, client: _Client, lost: bool) -> None:
         with self._lock:
@@ -182,7 +199,19 @@ class Connection:
                 "is it running, and are the address and TLS right?"
             )
         reason = " ".join(str(getattr(error, "message", None) or error).split())
+        for secret in (token := str(self._options["token"]), token.partition(":")[2]):
+            reason = reason.replace(secret, "...") if secret else reason
         return UserError(f"the Milvus server {server} reports: {reason[:300]}")
+
+
+def _on_this_machine(server: str) -> bool:
+    host = server.rpartition(":")[0].strip("[]")
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:  # a name
+        return False
 
 
 def _statuses(error: BaseException) -> set[str]:

@@ -4,7 +4,6 @@ Milvus answers a query with at most ``window`` hits and breaks ties in any way. 
 a full window leaves a doubt, the range of ids is halved and searched again, until the answer is complete.
 """
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +18,6 @@ from ..contract import (
     IdKind,
     Index,
     Item,
-    Meta,
     check_held_layout,
     check_kind,
     check_model,
@@ -27,6 +25,7 @@ from ..contract import (
     kind_of,
 )
 from ..filters import Filter
+from ..metadata import Meta, as_json
 from .collection import Collection, Consistency, Held, IndexType, Options, Pair
 from .connection import Address, Connection
 from .expressions import all_of, expression, has_id, literal
@@ -36,7 +35,6 @@ WINDOW = 16_384  # the most hits per query that a server returns by default
 FIRST_WINDOW = 1024
 ROWS_PER_REQUEST = 8192
 BYTES_PER_REQUEST = 4 << 20  # servers accept 64 MB, the message queues behind some of them 5 MB
-MAX_META_BYTES = 65_536
 
 
 def open_milvus(
@@ -82,9 +80,13 @@ def open_milvus(
     ]:
         if value not in known:
             raise UserError(f"{name} must be one of {', '.join(known)}; got {value!r}")
-    for name, number in [("nlist", nlist), ("nprobe", 1 if nprobe is None else nprobe), ("window", window)]:
-        if type(number) is not int or not 1 <= number <= 65_536:
-            raise UserError(f"{name} must be a whole number from 1 to 65536, got {number!r}")
+    for name, number, least in [
+        ("nlist", nlist, 1),
+        ("nprobe", 1 if nprobe is None else nprobe, 1),
+        ("window", window, 2),  # a range of ids with one hit cannot be halved
+    ]:
+        if type(number) is not int or not least <= number <= 65_536:
+            raise UserError(f"{name} must be a whole number from {least} to 65536, got {number!r}")
     connection = Connection(
         place.server, token=token, tls=tls, ca_file=ca_file, timeout=timeout, retries=retries
     )
@@ -125,12 +127,7 @@ class MilvusIndex(Index):
     def _add(self, ids: list[Any], codes: Codes, meta: list[Meta]) -> None:
         check_writable(self._read_only, self._address)
         self._holds(ids)
-        sizes = [len(json.dumps(one, ensure_ascii=False).encode()) for one in meta]
-        if max(sizes) > MAX_META_BYTES:
-            raise UserError(
-                f"Milvus stores at most {MAX_META_BYTES} bytes of metadata per item; "
-                f"{ids[sizes.index(max(sizes))]!r} has {max(sizes)}"
-            )
+        sizes = [len(as_json(one, row).encode()) for one, row in zip(ids, meta, strict=True)]
         if self._kind is None:
             self._settle(self._collection.make(Held.of(self.layout, self.model, kind_of(ids))))
             self._holds(ids)

@@ -40,6 +40,20 @@ static void mark_relevant(uint16_t *bin, size_t size, size_t bins, const uint8_t
     }
 }
 
+static int check_relevance(int kind, const Py_buffer *relevance, const Py_buffer *masks, size_t queries, size_t n,
+                           Py_ssize_t width)
+{
+    static const char other[] = "marks of relevant rows of another size";
+    if (kind == 0)
+        return check_array(relevance, queries * n, 1, other);
+    if (kind == 1)
+        return check_array(relevance, queries * 2, sizeof(int64_t), other);
+    if (kind != 2 || !masks->obj || width < 0 || width > UINT16_MAX)
+        return refuse("such a kind of relevance");
+    return check_array(relevance, queries * (size_t)width, sizeof(uint64_t), other) &&
+           check_array(masks, n * (size_t)width, sizeof(uint64_t), other);
+}
+
 PyObject *kernel_histograms(PyObject *self, PyObject *args)
 {
     Py_buffer queries, columns, relevance, masks = {0}, out;
@@ -52,9 +66,14 @@ PyObject *kernel_histograms(PyObject *self, PyObject *args)
         return NULL;
     const Level *level = find_level(name);
     Measure m;
-    const int known = level && measure_of(&m, measure);
-    const size_t words = known ? m.words : 1, count = (size_t)queries.len / (8 * words);
-    const size_t bins = known ? m.largest + 1 : 1, block = block_rows(words), stripe = 2 * bins;
+    size_t count = 0;
+    const int known = level && measure_of(&m, measure) && check_queries(&queries, m.words, &count) &&
+                      check_rows(&columns, m.words, stride, 0, n) &&
+                      check_relevance(kind, &relevance, &masks, count, (size_t)n, width) &&
+                      check_array(&out, count * 2 * (m.largest + 1), sizeof(int64_t), "counts of another size");
+    /* A place for every distance, even with bits set beyond the code; twice that many are numbers of 16 bits. */
+    const size_t bins = !known ? 1 : m.reach < MOST_DISTANCE ? m.reach + 1 : MOST_DISTANCE + 1;
+    const size_t words = known ? m.words : 1, block = block_rows(words), stripe = 2 * bins;
     uint32_t *tables = malloc(STRIPES * stripe * sizeof *tables);
     if (known && tables) {
         Py_BEGIN_ALLOW_THREADS
@@ -83,12 +102,13 @@ PyObject *kernel_histograms(PyObject *self, PyObject *args)
                                   (const uint64_t *)masks.buf + from * (size_t)width, (size_t)width);
                 count_bins(bin, to - from, tables + (inside ? bins : 0), stripe);
             }
-            int64_t *sums = (int64_t *)out.buf + i * stripe;
-            for (size_t b = 0; b < stripe; b++) {
-                sums[b] = 0;
-                for (size_t s = 0; s < STRIPES; s++)
-                    sums[b] += tables[s * stripe + b];
-            }
+            int64_t *sum = (int64_t *)out.buf + i * 2 * (m.largest + 1);
+            for (size_t first = 0; first < stripe; first += bins)
+                for (size_t b = first; b <= first + m.largest; b++, sum++) {
+                    *sum = 0;
+                    for (size_t s = 0; s < STRIPES; s++)
+                        *sum += tables[s * stripe + b];
+                }
         }
         Py_END_ALLOW_THREADS
     } else if (known)

@@ -1,7 +1,7 @@
 /* What the parts of the kernel share.
  *
  * Codes come as columns of 64-bit words (see scan.h). Everything here runs on the caller's thread without the
- * interpreter lock; native.py splits the work over threads and checks every shape before it calls.
+ * interpreter lock; native.py splits the work over threads. door.c checks what a call is given.
  */
 
 #ifndef PTS3H_KERNEL_H
@@ -40,7 +40,10 @@ static inline uint32_t popcount64(uint64_t x)
 }
 #endif
 
-#define MOST_WORDS 64 /* of a code */
+#define MOST_WORDS 64       /* of a code */
+#define MOST_DISTANCE 32767 /* twice as many still fit into 16 bits */
+#define MOST_WEIGHT 16      /* of a bit */
+#define MOST_WINDOW 31      /* bits of a window that rows are grouped by */
 
 /* How bits count: one each; or every byte of a word has its own weight, below 16; or even bits of a byte differ. */
 typedef enum { PLAIN, BY_BYTE, BY_BIT } Weighing;
@@ -48,6 +51,7 @@ typedef enum { PLAIN, BY_BYTE, BY_BIT } Weighing;
 /* What a distance counts. A code has two parts: a bit of the first counts `first`, a bit of the second `second`. */
 typedef struct {
     size_t words, largest; /* of a code; distance that there can be */
+    size_t reach;          /* the distance if bits beyond the code were set, too */
     uint32_t first, second;
     Weighing weighing;
     uint64_t mask[MOST_WORDS];         /* the bits of the first part */
@@ -120,6 +124,16 @@ static inline void release(Inputs *in)
     if (in->allowed.obj) PyBuffer_Release(&in->allowed);
     if (in->weights.obj) PyBuffer_Release(&in->weights);
 }
+
+/* The door. Each sets an exception and returns 0 if something is wrong. */
+int refuse(const char *what);
+int check_array(const Py_buffer *given, size_t count, size_t size, const char *what);
+int check_rows(const Py_buffer *columns, size_t words, Py_ssize_t stride, Py_ssize_t begin, Py_ssize_t end);
+int check_queries(const Py_buffer *queries, size_t words, size_t *count);
+int check_inputs(const Inputs *in, const Measure *m, Py_ssize_t stride, Py_ssize_t begin, Py_ssize_t end,
+                 size_t *count);
+int check_radius(Py_ssize_t radius, const Measure *m, uint32_t *clean);
+int check_window(Py_ssize_t first, Py_ssize_t width, size_t words);
 
 #define BLOCK_WORDS 2048 /* 16 KB of codes stay in the first-level cache while every query passes over them */
 

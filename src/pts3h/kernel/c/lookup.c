@@ -23,6 +23,12 @@ static inline uint32_t window(const uint64_t *code, size_t stride, size_t first,
     return (uint32_t)(value & (((uint64_t)1 << width) - 1));
 }
 
+static int check_groups(const Py_buffer *starts, const Py_buffer *rows, Py_ssize_t width, Py_ssize_t n)
+{
+    return check_array(starts, ((size_t)1 << width) + 1, sizeof(uint32_t), "starts of groups of another size") &&
+           check_array(rows, (size_t)n, sizeof(uint32_t), "grouped rows of another size");
+}
+
 const char group_doc[] = PyDoc_STR(
 "group(columns, stride, n, first, width, starts, rows)\n\n"
 "Group rows by a window of their bits: starts (2^width + 1) uint32 and rows (n) uint32 are filled.");
@@ -33,6 +39,12 @@ PyObject *kernel_group(PyObject *self, PyObject *args)
     Py_ssize_t stride, n, first, width;
     if (!PyArg_ParseTuple(args, "y*nnnnw*w*", &columns, &stride, &n, &first, &width, &starts, &rows))
         return NULL;
+    size_t words = MOST_WORDS; /* without rows, any */
+    if (stride > 0 && (uint64_t)stride <= UINT32_MAX)
+        words = (size_t)columns.len / (8 * (size_t)stride);
+    if (!check_rows(&columns, words, stride, 0, n) || !check_window(first, width, words) ||
+        !check_groups(&starts, &rows, width, n))
+        goto done;
     Py_BEGIN_ALLOW_THREADS
     const uint64_t *code = columns.buf;
     uint32_t *start = starts.buf, *row = rows.buf;
@@ -49,9 +61,12 @@ PyObject *kernel_group(PyObject *self, PyObject *args)
     for (size_t r = (size_t)n; r-- > 0;)
         row[--start[window(code + r, (size_t)stride, (size_t)first, (size_t)width)]] = (uint32_t)r;
     Py_END_ALLOW_THREADS
+done:
     PyBuffer_Release(&columns);
     PyBuffer_Release(&starts);
     PyBuffer_Release(&rows);
+    if (PyErr_Occurred())
+        return NULL;
     Py_RETURN_NONE;
 }
 
@@ -62,9 +77,11 @@ PyObject *kernel_group(PyObject *self, PyObject *args)
 static int probe(Found *found, const uint64_t *query, const uint64_t *columns, size_t stride, const Measure *m,
                  const Part *parts, size_t part, uint32_t value, uint32_t radius, const uint8_t *allowed)
 {
-    const uint32_t stop = parts[part].starts[value + 1];
+    const uint32_t end = parts[part].starts[value + 1], stop = end < stride ? end : (uint32_t)stride;
     for (uint32_t i = parts[part].starts[value]; i < stop; i++) {
         const uint32_t row = parts[part].rows[i];
+        if (row >= stride)
+            continue;
         const uint32_t d = distance(query, columns + row, stride, m);
         if (d > radius || (allowed && !allowed[row]))
             continue;
@@ -111,6 +128,17 @@ static int found_in_row_order(Found *f)
     return 1;
 }
 
+/* The first `tries` patterns are there, and flip bits inside of the window only. */
+static int check_flips(const Py_buffer *flips, Py_ssize_t tries, Py_ssize_t width)
+{
+    if (tries < 0 || tries > flips->len / 4)
+        return refuse("to try more patterns than there are");
+    for (Py_ssize_t t = 0; t < tries; t++)
+        if (((const uint32_t *)flips->buf)[t] >> width)
+            return refuse("a pattern wider than its window");
+    return 1;
+}
+
 PyObject *kernel_lookup(PyObject *self, PyObject *args)
 {
     Inputs in = {0};
@@ -131,21 +159,29 @@ PyObject *kernel_lookup(PyObject *self, PyObject *args)
     uint32_t *limits = NULL;
     Measure m;
     size_t words = 0, n = 0;
+    uint32_t reached;
     int ok = 0;
     if (!level || !measure_of(&m, measure))
         goto done;
     words = m.words;
-    n = (size_t)in.queries.len / (8 * words);
-    if (count > MAX_PARTS) {
-        PyErr_SetString(PyExc_ValueError, "too many parts");
+    if (!check_inputs(&in, &m, stride, 0, stride, &n) || !check_radius(radius, &m, &reached) ||
+        !check_array(&flips, (size_t)flips.len / 4, sizeof *parts->starts, "patterns of another size") ||
+        (count > MAX_PARTS && !refuse("so many parts")))
         goto done;
-    }
     for (; held < count; held++) {
         Part *p = &parts[held];
         Py_ssize_t first, width, tries;
-        if (!PyArg_ParseTuple(PyTuple_GetItem(list, (Py_ssize_t)held), "nnniy*y*", &first, &width, &tries,
-                              &p->budget, &buffers[2 * held], &buffers[2 * held + 1]))
+        PyObject *given = PyTuple_GetItem(list, (Py_ssize_t)held);
+        if ((!PyTuple_Check(given) && !refuse("a part that is no tuple")) ||
+            !PyArg_ParseTuple(given, "nnniy*y*", &first, &width, &tries, &p->budget, &buffers[2 * held],
+                              &buffers[2 * held + 1]))
             goto done;
+        if (!check_window(first, width, words) ||
+            !check_groups(&buffers[2 * held], &buffers[2 * held + 1], width, stride) ||
+            !check_flips(&flips, tries, width)) {
+            held++; /* its buffers are held already */
+            goto done;
+        }
         p->first = (size_t)first;
         p->width = (size_t)width;
         probes[held] = (size_t)tries;
@@ -159,7 +195,7 @@ PyObject *kernel_lookup(PyObject *self, PyObject *args)
     limits = malloc((n + 1) * sizeof *limits);
     ok = found && limits;
     for (size_t i = 0; ok && i < n; i++) {
-        limits[i] = (uint32_t)radius + 1;
+        limits[i] = reached + 1;
         if (i % AHEAD == 0) { /* three passes over the next queries: each fetches what the following one reads */
             const size_t last = i + AHEAD < n ? i + AHEAD : n;
             for (int pass = 0; pass < 3; pass++)
@@ -173,7 +209,7 @@ PyObject *kernel_lookup(PyObject *self, PyObject *args)
                             if (pass == 1)
                                 prefetch(parts[p].rows + start[0]);
                             else
-                                for (uint32_t j = start[0]; j < start[1] && j < start[0] + 4; j++)
+                                for (size_t j = start[0]; j < start[1] && j < (size_t)start[0] + 4 && j < (size_t)stride; j++)
                                     prefetch(columns + parts[p].rows[j]);
                         }
                     }
@@ -187,14 +223,14 @@ PyObject *kernel_lookup(PyObject *self, PyObject *args)
         }
         if (candidates > (size_t)most) { /* many codes share these windows */
             ok = scan_within(&found[i], level, query, columns, (size_t)stride, &m, 0, (size_t)stride,
-                             (uint32_t)radius, allowed);
+                             reached, allowed);
             continue;
         }
         for (size_t p = 0; ok && p < count; p++) {
             const uint32_t value = window(query, 1, parts[p].first, parts[p].width);
             for (size_t t = 0; ok && t < probes[p]; t++)
                 ok = probe(&found[i], query, columns, (size_t)stride, &m, parts, p, value ^ flip[t],
-                           (uint32_t)radius, allowed);
+                           reached, allowed);
         }
         ok = ok && found_in_row_order(&found[i]);
     }

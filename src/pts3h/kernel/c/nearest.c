@@ -6,7 +6,7 @@
 
 typedef struct {
     Found found;       /* candidates in row order */
-    uint32_t *counts;  /* candidates (or their weights) at each distance */
+    uint64_t *counts;  /* candidates (or their weights) at each distance */
     uint32_t limit;    /* only distances below it can still matter */
     uint64_t below;    /* sum of counts below the limit */
     int settled;       /* the last chunk had few hits */
@@ -84,8 +84,8 @@ PyObject *kernel_nearest(PyObject *self, PyObject *args)
     const char *name;
     PyObject *measure;
     Py_ssize_t stride, begin, end;
-    unsigned long long k;
-    if (!PyArg_ParseTuple(args, "sO!y*y*nnnKz*z*", &name, &PyTuple_Type, &measure, &in.queries, &in.columns, &stride,
+    long long k;
+    if (!PyArg_ParseTuple(args, "sO!y*y*nnnLz*z*", &name, &PyTuple_Type, &measure, &in.queries, &in.columns, &stride,
                           &begin, &end, &k, &in.allowed, &in.weights))
         return NULL;
     const Level *level = find_level(name);
@@ -96,15 +96,18 @@ PyObject *kernel_nearest(PyObject *self, PyObject *args)
     int ok = 0;
     if (!level || !measure_of(&m, measure))
         goto done;
-    const size_t words = m.words, n = (size_t)in.queries.len / (8 * words);
+    const size_t words = m.words;
+    size_t n;
+    if (!check_inputs(&in, &m, stride, begin, end, &n) || (k < 1 && !refuse("to find fewer than one")))
+        goto done;
     Py_BEGIN_ALLOW_THREADS
-    uint64_t capacity = 2 * k + 256, rows = (uint64_t)(end - begin);
+    uint64_t capacity = 2 * (uint64_t)k + 256, rows = (uint64_t)(end - begin);
     if (capacity > rows + 1)
         capacity = rows + 1;
     ok = (states = calloc(n + 1, sizeof *states)) != NULL;
     for (size_t i = 0; ok && i < n; i++) {
         states[i].limit = (uint32_t)m.largest + 1;
-        states[i].counts = calloc(m.largest + 2, sizeof(uint32_t));
+        states[i].counts = calloc(m.largest + 2, sizeof *states[i].counts);
         ok = states[i].counts && found_reserve(&states[i].found, (size_t)capacity);
     }
     uint16_t offsets[BLOCK_WORDS], distances[BLOCK_WORDS];
@@ -113,7 +116,7 @@ PyObject *kernel_nearest(PyObject *self, PyObject *args)
         const size_t to = from + block < (size_t)end ? from + block : (size_t)end;
         for (size_t i = 0; ok && i < n; i++)
             ok = nearest_scan(&states[i], level, (const uint64_t *)in.queries.buf + i * words, in.columns.buf,
-                              (size_t)stride, &m, from, to, k, in.allowed.obj ? in.allowed.buf : NULL, weights,
+                              (size_t)stride, &m, from, to, (uint64_t)k, in.allowed.obj ? in.allowed.buf : NULL, weights,
                               offsets, distances);
     }
     Py_END_ALLOW_THREADS

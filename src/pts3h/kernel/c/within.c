@@ -40,19 +40,23 @@ PyObject *kernel_within(PyObject *self, PyObject *args)
     uint32_t *limits = NULL;
     if (!level || !measure_of(&m, measure))
         goto done;
-    const size_t words = m.words, n = (size_t)in.queries.len / (8 * words);
+    const size_t words = m.words;
+    size_t n;
+    uint32_t most;
+    if (!check_inputs(&in, &m, stride, begin, end, &n) || !check_radius(radius, &m, &most))
+        goto done;
     Py_BEGIN_ALLOW_THREADS
     found = calloc(n + 1, sizeof *found);
     limits = malloc((n + 1) * sizeof *limits);
     ok = found && limits;
     const size_t block = block_rows(words);
     for (size_t i = 0; ok && i < n; i++)
-        limits[i] = (uint32_t)radius + 1;
+        limits[i] = most + 1;
     for (size_t from = (size_t)begin; ok && from < (size_t)end; from += block) {
         const size_t to = from + block < (size_t)end ? from + block : (size_t)end;
         for (size_t i = 0; ok && i < n; i++)
             ok = scan_within(&found[i], level, (const uint64_t *)in.queries.buf + i * words, in.columns.buf,
-                             (size_t)stride, &m, from, to, (uint32_t)radius, allowed);
+                             (size_t)stride, &m, from, to, most, allowed);
     }
     Py_END_ALLOW_THREADS
     result = ok ? found_sorted(found, n, m.largest, limits, SIZE_MAX) : PyErr_NoMemory();

@@ -1,0 +1,120 @@
+"""Which rows pass a filter on metadata.
+
+A row of a segment is one version of an item: when the item is written again, another row begins to count. So
+what a filter says of a row never changes. It is kept with the segment, and handed on when segments are
+merged; after a write, only the rows that it brought are asked about.
+"""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...kernel.types import Allowed
+from ..filters import And, Compare, Filter, Not, OneOf, Or, matches
+from .damage import Damage
+from .ids import Ids
+from .metadata import Metadata
+
+# How many filters are kept in mind; those used least recently go first.
+FILTERS_KEPT = 16
+# If at most this share of the rows is new, their metadata is read one by one.
+FEW = 0.125
+
+Value = TypeVar("Value")
+
+
+class Kept(Generic[Value]):
+    """A value for each filter that was used lately. The key is its text, in which 1 and True differ."""
+
+    def __init__(self) -> None:
+        self._values: OrderedDict[str, Value] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: str) -> Value | None:
+        """The value of a filter, if it is kept."""
+        with self._lock:
+            if key in self._values:
+                self._values.move_to_end(key)
+            return self._values.get(key)
+
+    def put(self, key: str, value: Value) -> None:
+        """Keep the value of a filter."""
+        with self._lock:
+            self._values[key] = value
+            self._values.move_to_end(key)
+            while len(self._values) > FILTERS_KEPT:
+                self._values.popitem(last=False)
+
+    def items(self) -> list[tuple[str, Value]]:
+        """All filters with their values, the one used last at the end."""
+        with self._lock:
+            return list(self._values.items())
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Which rows of a segment pass a filter. Where it is not ``known``, ``passed`` means nothing."""
+
+    passed: Allowed
+    known: Allowed
+
+    def then(self, later: "Verdict") -> "Verdict":
+        """What both know."""
+        passed = (self.passed & ~later.known) | (later.passed & later.known)
+        return Verdict(passed, self.known | later.known)
+
+
+def hand_on(
+    kept: Kept[Verdict], before: NDArray[np.int64], heir: Kept[Verdict], after: NDArray[np.int64], rows: int
+) -> None:
+    """Rows ``before`` of a segment are rows ``after`` of another one, which has ``rows`` in all."""
+    for key, verdict in kept.items():
+        known = heir.get(key) or Verdict(np.zeros(rows, bool), np.zeros(rows, bool))
+        known.passed[after], known.known[after] = verdict.passed[before], verdict.known[before]
+        heir.put(key, known)
+
+
+def answers(where: Filter, asked: Sequence[tuple[Ids, Allowed]], metadata: Metadata) -> list[Allowed]:
+    """Which items pass a filter: of several sorted runs of ids, those rows that are asked about.
+
+    What is said of other rows means nothing.
+    """
+    if sum(np.count_nonzero(rows) for _, rows in asked) > FEW * sum(len(ids) for ids, _ in asked):
+        return _by_facts(where, [ids for ids, _ in asked], metadata)
+    masks = [np.zeros(len(ids), bool) for ids, _ in asked]
+    for mask, (ids, rows) in zip(masks, asked, strict=True):
+        places = np.flatnonzero(rows)
+        mask[places] = [matches(where, meta) for meta in metadata.get(ids.take(places))]
+    return masks
+
+
+def _by_facts(where: Filter, runs: Sequence[Ids], metadata: Metadata) -> list[Allowed]:
+    """For every row of each run of ids, whether it passes: one look into the database per condition."""
+    match where:
+        case Compare() | OneOf():
+            found = metadata.ids_where(where)
+            return [_mask(ids, found) for ids in runs]
+        case And(parts) | Or(parts):
+            combine = np.logical_and if isinstance(where, And) else np.logical_or
+            masks = _by_facts(parts[0], runs, metadata)
+            for part in parts[1:]:
+                for mask, more in zip(masks, _by_facts(part, runs, metadata), strict=True):
+                    combine(mask, more, out=mask)
+            return masks
+        case Not(part):
+            return [~mask for mask in _by_facts(part, runs, metadata)]
+
+
+def _mask(ids: Ids, found: list[Any]) -> Allowed:
+    mask = np.zeros(len(ids), bool)
+    try:
+        rows = ids.find(found)
+    except (TypeError, ValueError, AttributeError, OverflowError) as error:  # ids of another kind
+        raise Damage from error
+    mask[rows[rows >= 0]] = True
+    return mask
