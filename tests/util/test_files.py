@@ -55,6 +55,12 @@ def test_colleagues_may_read_it(tmp_path):
     assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o644
 
 
+def test_the_umask_of_the_process_is_left_alone(tmp_path, monkeypatch):
+    """Another thread may be making a file at that moment."""
+    monkeypatch.setattr(os, "umask", lambda _: pytest.fail("the umask was changed"))
+    write_text(tmp_path / "file", "x")
+
+
 def test_json_is_readable_and_strict(tmp_path):
     write_json(tmp_path / "a.json", {"name": "grün", "values": [1, 2.5, None]})
     assert json.loads((tmp_path / "a.json").read_text()) == {"name": "grün", "values": [1, 2.5, None]}

@@ -3,7 +3,7 @@
 import errno
 import json
 import os
-import tempfile
+import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -39,18 +39,15 @@ def write_atomic(path: Path | str, write: Callable[[BinaryIO], object]) -> None:
     path = Path(path)
     with explain_os_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
         try:
-            with os.fdopen(descriptor, "wb") as file:
+            with temporary.open("xb") as file:  # unlike mkstemp's, colleagues may read it as they may others
                 write(file)
                 file.flush()
                 os.fsync(file.fileno())
-            umask = os.umask(0)
-            os.umask(umask)
-            Path(temporary).chmod(0o666 & ~umask)  # mkstemp's 0600 would lock colleagues out
-            Path(temporary).replace(path)
+            temporary.replace(path)
         except BaseException:
-            Path(temporary).unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
             raise
         sync_folder(path.parent)
 
