@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from ..data.images import decode_file
+from ..data.decoding import decode_file
 from ..errors import BrokenImage
 from ..indexing import PATH, Answer
 from ..util.pictures import as_data, to_png

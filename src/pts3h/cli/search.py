@@ -9,7 +9,7 @@ from rich.table import Table
 
 import pts3h
 
-from ..data.images import SUFFIXES
+from ..data.formats import SUFFIXES
 from ..data.items import read_items
 from ..errors import UserError
 from ..index.contract import check_model

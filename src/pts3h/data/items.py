@@ -1,6 +1,7 @@
 """Whatever a user has (folder, list, CSV, array) → items: pictures or vectors, each with an id."""
 
 import csv
+import warnings
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..errors import UserError
-from .images import ImageArray, ImageFiles, Images, Positions, find_images
+from ..errors import SkippedWarning, UserError
+from .formats import describe_left_out, find_images
+from .images import ImageArray, ImageFiles, Images, Positions
 
 Vectors = NDArray[np.floating]
 Labels = NDArray[np.int64]
@@ -114,9 +116,12 @@ def load_array(path: Path) -> NDArray[Any]:
 
 def from_folder(folder: Path) -> Items:
     """All pictures below a folder; ids are paths relative to it."""
-    paths = list(find_images(folder))
+    paths, left_out = find_images(folder)
+    unread = f"pictures below {folder} are in formats that are not read: {describe_left_out(left_out)}"
     if not paths:
-        raise UserError(f"there are no pictures below {folder}")
+        raise UserError(f"all {unread}" if left_out else f"there are no pictures below {folder}")
+    if left_out:
+        warnings.warn(f"{left_out.total():,} {unread}", SkippedWarning, stacklevel=2)
     return Items(ImageFiles(paths), [path.relative_to(folder).as_posix() for path in paths])
 
 

@@ -1,4 +1,4 @@
-"""What people read on a terminal, exactly as it is: the name of a file is no markup and steers no terminal."""
+"""What people read on a terminal, as it is: the name of a file is no markup and steers no terminal."""
 
 from rich.console import Console
 
