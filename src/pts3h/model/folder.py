@@ -4,8 +4,6 @@ It needs nothing else to be loaded, not even the pretrained weights that trainin
 """
 
 import json
-import os
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +18,12 @@ from ..nets.backbones.table import BackboneRow, find_backbone
 from ..nets.look import Look
 from ..settings.defaults import NO_BACKBONE
 from ..settings.used import Used
-from ..util.files import explain_os_errors, sync_folder, write_atomic, write_json, write_text
+from ..util.files import write_atomic, write_json, write_text
 from .card import card
 from .earlier import from_format_1
 from .model import Model, Record
 from .networks import head_maker, whole_maker
+from .replacing import current, is_empty, read_together, replacing
 
 FORMAT = 2
 WEIGHTS, CHECKPOINT, REPORT = "model.safetensors", "checkpoint.safetensors", "report.html"
@@ -37,15 +36,8 @@ def save_model(model: Model, folder: Path, *, overwrite: bool = False) -> None:
     folder = Path(folder).resolve()
     if not overwrite:
         refuse_existing(folder)
-    beside, name = can_be_swapped(folder), f".{folder.name}.{os.getpid()}.new"
-    fresh = folder.with_name(name) if beside else folder / name
-    with explain_os_errors(folder):
-        fresh.mkdir(parents=True)
-        try:
-            write_files(model, fresh)
-            (swap_folders if beside else move_files)(fresh, folder)
-        finally:
-            shutil.rmtree(fresh, ignore_errors=True)
+    with replacing(folder, outdated=OUTDATED) as fresh:
+        write_files(model, fresh)
 
 
 def write_files(model: Model, folder: Path) -> None:
@@ -80,15 +72,20 @@ def load_model(folder: Path | str, *, backbone: BackboneRow | None = None) -> Mo
         backbone: the backbone of your own that the model was trained with, if it was.
     """
     folder = Path(folder)
-    if not (folder / WEIGHTS).is_file() or not (folder / "config.json").is_file():
+    if not all(current(folder, name).is_file() for name in (WEIGHTS, "config.json")):
         raise UserError(f"{folder} is not a model folder: it needs config.json and {WEIGHTS}")
     if backbone is not None:
         find_backbone(backbone)
+    return read_together(folder, FILES, lambda: read_model(folder))
+
+
+def read_model(folder: Path) -> Model:
+    """The model of a folder, checked by its fingerprint."""
     try:
-        description = json.loads((folder / "config.json").read_text())
-        history = read_history(folder / "history.jsonl")
+        description = json.loads(current(folder, "config.json").read_text())
+        history = read_history(current(folder, "history.jsonl"))
         used = read_settings(description, folder, len(history))
-        tensors = load_file(folder / WEIGHTS)
+        tensors = load_file(current(folder, WEIGHTS))
         width, summary = int(description["width"]), dict(description["summary"])
         fingerprint, frozen = description["fingerprint"], bool(description["frozen_backbone"])
     except UserError:
@@ -141,41 +138,7 @@ def untrained(
 
 def refuse_existing(folder: Path) -> None:
     """Never write over a user's files unasked."""
-    if folder.is_dir() and any(folder.iterdir()):
+    if folder.is_dir() and not is_empty(folder):
         raise UserError(f"{folder} exists and is not empty: choose another folder, or say overwrite")
     if folder.exists() and not folder.is_dir():
         raise UserError(f"{folder} is a file: choose a folder")
-
-
-def can_be_swapped(folder: Path) -> bool:
-    """Whether another folder can take its place: not where a disk is mounted, as in containers."""
-    return not folder.is_dir() or (not folder.is_mount() and os.access(folder.parent, os.W_OK))
-
-
-def move_files(fresh: Path, folder: Path) -> None:
-    """Put the files of ``fresh`` into ``folder`` one by one; the fingerprint tells of a crash in between."""
-    for name in FILES:
-        (fresh / name).replace(folder / name)
-    for name in OUTDATED:
-        (folder / name).unlink(missing_ok=True)
-    sync_folder(folder)
-
-
-def swap_folders(fresh: Path, folder: Path) -> None:
-    """Put ``fresh`` in the place of ``folder``, and files that are not a model's back beside it."""
-    old = fresh.with_suffix(".old")
-    if not folder.exists():
-        fresh.rename(folder)
-        sync_folder(folder.parent)
-        return
-    folder.rename(old)
-    try:
-        fresh.rename(folder)
-    except BaseException:
-        old.rename(folder)
-        raise
-    for other in old.iterdir():
-        if other.name not in (*FILES, *OUTDATED):  # not ours
-            other.rename(folder / other.name)
-    sync_folder(folder.parent)
-    shutil.rmtree(old, ignore_errors=True)

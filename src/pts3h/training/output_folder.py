@@ -5,6 +5,7 @@ from pathlib import Path
 
 from ..errors import UserError
 from ..model.folder import CHECKPOINT, WEIGHTS
+from ..model.replacing import current
 from ..util.files import explain_os_errors
 
 
@@ -15,7 +16,7 @@ def is_unfinished(folder: Path) -> bool:
 
 def is_finished(folder: Path) -> bool:
     """Whether ``folder`` holds a model."""
-    return (folder / WEIGHTS).is_file()
+    return current(folder, WEIGHTS).is_file()
 
 
 def claim_folder(folder: Path, *, resume: bool, overwrite: bool) -> Path:
