@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import SkippedWarning, UserError
+from ..util.files import valid_text
 from .formats import describe_left_out, find_images
 from .images import ImageArray, ImageFiles, Images, Positions
 
@@ -122,14 +123,17 @@ def from_folder(folder: Path) -> Items:
         raise UserError(f"all {unread}" if left_out else f"there are no pictures below {folder}")
     if left_out:
         warnings.warn(f"{left_out.total():,} {unread}", SkippedWarning, stacklevel=2)
-    return Items(ImageFiles(paths), [path.relative_to(folder).as_posix() for path in paths])
+    ids = [valid_text(path.relative_to(folder).as_posix()) for path in paths]
+    if repeated := [name for name, times in Counter(ids).items() if times > 1]:
+        raise UserError(f"two files below {folder} are both called {repeated[0]}: rename one of them")
+    return Items(ImageFiles(paths), ids)
 
 
 def from_paths(paths: list[Path]) -> Items:
     """Pictures by path; ids are the paths as given."""
     if missing := [path for path in paths if not path.is_file()]:
         raise UserError(f"{len(missing)} of {len(paths)} files do not exist, the first is {missing[0]}")
-    return Items(ImageFiles(paths), [path.as_posix() for path in paths])
+    return Items(ImageFiles(paths), [valid_text(path.as_posix()) for path in paths])
 
 
 def from_array(array: NDArray[Any]) -> Items:

@@ -78,8 +78,7 @@ def sync_folder(folder: Path) -> None:
 
 def write_json(path: Path | str, value: Any) -> None:
     """Write ``value`` as readable JSON, atomically."""
-    text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    write_atomic(path, lambda file: file.write(text.encode()))
+    write_text(path, json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def write_array(path: Path | str, array: NDArray[Any]) -> None:
@@ -94,14 +93,19 @@ def write_array(path: Path | str, array: NDArray[Any]) -> None:
 
 def write_text(path: Path | str, text: str) -> None:
     """Write ``text`` as UTF-8, atomically."""
-    write_atomic(path, lambda file: file.write(text.encode()))
+    write_atomic(path, lambda file: file.write(valid_text(text).encode()))
+
+
+def valid_text(text: str) -> str:
+    """The name of a file need not be text: bytes of it that are none are written out, ``caf\\udce9``."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 def state_of(path: Path) -> os.stat_result | None:
     """What the file system says of a file; None if it cannot be reached."""
     try:
         return path.stat()
-    except OSError:
+    except (OSError, ValueError):  # no file has a NUL in its name
         return None
 
 
