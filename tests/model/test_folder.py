@@ -23,6 +23,10 @@ def folder(hasher, tmp_path):
     return tmp_path / "model"
 
 
+def fitted_into(folder):
+    return pts3h.Hasher(bits=12, steps=2, hidden=8).fit(VECTORS, out=folder)
+
+
 def files(folder):
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
@@ -70,6 +74,17 @@ class TestSaveAndLoad:
         (tmp_path / "link").symlink_to(tmp_path / "real")
         hasher.save(tmp_path / "link")
         assert (tmp_path / "link").is_symlink() and (tmp_path / "real" / "config.json").is_file()
+
+    def test_through_a_link_to_what_is_not_there_yet(self, hasher, tmp_path):
+        for name, save in (("a", hasher.save), ("b", fitted_into)):
+            (tmp_path / name).symlink_to(tmp_path / f"new-{name}")
+            save(tmp_path / name)
+            assert pts3h.load_model(tmp_path / f"new-{name}").bits == 12
+
+    def test_a_name_that_no_folder_has(self, hasher, tmp_path):
+        for save in (hasher.save, fitted_into):
+            with pytest.raises(UserError, match="no name of a file holds a NUL"):
+                save(tmp_path / "a\0b")
 
     def test_the_fingerprint_is_of_what_shapes_codes(self, hasher):
         assert fitted().fingerprint == hasher.fingerprint

@@ -85,6 +85,11 @@ def test_what_the_disk_says_in_plain_words(tmp_path, number, words):
     assert str(tmp_path / "out") in str(caught.value)
 
 
+def test_a_name_that_no_file_has(tmp_path):
+    with pytest.raises(UserError, match=r"cannot write .*a\\x00b': no name of a file holds a NUL"):
+        write_text(tmp_path / "a\0b", "x")
+
+
 def test_other_errors_pass(tmp_path):
     with pytest.raises(FileNotFoundError), explain_os_errors(tmp_path):
         (tmp_path / "nothing").read_text()

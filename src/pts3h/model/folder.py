@@ -7,9 +7,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 from safetensors.torch import save as serialize
+from torch import nn
 
 from .. import __version__
 from ..errors import UserError
@@ -18,7 +20,7 @@ from ..nets.backbones.table import BackboneRow, find_backbone
 from ..nets.look import Look
 from ..settings.defaults import NO_BACKBONE
 from ..settings.used import Used
-from ..util.files import write_atomic, write_json, write_text
+from ..util.files import explain_os_errors, write_atomic, write_json, write_text
 from .card import card
 from .earlier import from_format_1
 from .model import Model, Record
@@ -33,7 +35,8 @@ OUTDATED = (CHECKPOINT, REPORT)  # what may lie beside them, and goes when a new
 
 def save_model(model: Model, folder: Path, *, overwrite: bool = False) -> None:
     """Write the model folder whole: a crash leaves the old one or the new one."""
-    folder = Path(folder).resolve()
+    with explain_os_errors(folder):
+        folder = Path(folder).resolve()
     if not overwrite:
         refuse_existing(folder)
     with replacing(folder, outdated=OUTDATED) as fresh:
@@ -84,16 +87,19 @@ def read_model(folder: Path) -> Model:
     try:
         description = json.loads(current(folder, "config.json").read_text())
         history = read_history(current(folder, "history.jsonl"))
-        used = read_settings(description, folder, len(history))
+        used = read_settings(description, len(history))
         tensors = load_file(current(folder, WEIGHTS))
         width, summary = int(description["width"]), dict(description["summary"])
         fingerprint, frozen = description["fingerprint"], bool(description["frozen_backbone"])
-    except UserError:
-        raise
-    except (SafetensorError, OSError, ValueError, KeyError, TypeError) as error:
-        raise UserError(f"{folder} cannot be read as a model: {error}") from error
+        asked = dict(description.get("asked", {"bits": used.bits, "loss": used.loss, "seed": used.seed}))
+        expected = head_shapes(used, width)
+    except (SafetensorError, OSError, ValueError, KeyError, TypeError, RuntimeError) as error:
+        raise UserError(f"{folder} cannot be read as a model: {' '.join(str(error).split())}") from error
+    for name, shape in expected.items():  # before memory is taken for sizes that a file merely names
+        if name not in tensors or tensors[name].shape != shape:
+            raise UserError(f"{folder}: its weights do not fit its settings ({name.partition('.')[0]})")
     model = untrained(used, width, summary, history, frozen=frozen)
-    model.asked = description.get("asked", {"bits": used.bits, "loss": used.loss, "seed": used.seed})
+    model.asked = asked
     for part, network in model.parts().items():
         own = {n.removeprefix(f"{part}."): t for n, t in tensors.items() if n.startswith(f"{part}.")}
         try:
@@ -105,7 +111,20 @@ def read_model(folder: Path) -> Model:
     return model
 
 
-def read_settings(description: dict[str, Any], folder: Path, steps: int) -> Used:
+def head_shapes(used: Used, width: int) -> dict[str, torch.Size]:
+    """Shapes of the weights above the backbone, by their names in the file; no memory is taken."""
+    with torch.device("meta"):
+        parts: dict[str, nn.Module] = {"student": head_maker(used, width)()}
+        if used.look_bits:
+            parts["look"] = Look(used.look_bits, inputs=width)
+    return {
+        f"{part}.{name}": tensor.shape
+        for part, network in parts.items()
+        for name, tensor in network.state_dict().items()
+    }
+
+
+def read_settings(description: dict[str, Any], steps: int) -> Used:
     """The settings of a model, also of the format before this one."""
     stored = description["settings"]
     match description["format"]:
@@ -114,7 +133,7 @@ def read_settings(description: dict[str, Any], folder: Path, steps: int) -> Used
         case 2:
             pass
         case other:
-            raise UserError(f"{folder} was written by another version of pts3h (format {other})")
+            raise UserError(f"it was written by another version of pts3h (format {other})")
     return Used.from_json(stored)
 
 

@@ -37,7 +37,7 @@ def claim_folder(folder: Path, *, resume: bool, overwrite: bool) -> Path:
         with explain_os_errors(folder):  # a model in it stays until the new one takes its place
             (folder / CHECKPOINT).unlink(missing_ok=True)
     with explain_os_errors(folder):
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.resolve().mkdir(parents=True, exist_ok=True)  # a link may lead to what is not there yet
     if not os.access(folder, os.W_OK):
         raise UserError(f"cannot write into {folder}: choose another folder")
     return folder

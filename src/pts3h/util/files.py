@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from ..errors import DiskError
+from ..errors import DiskError, UserError
 
 
 @contextmanager
@@ -32,6 +32,10 @@ def explain_os_errors(path: Path) -> Iterator[None]:
         if error.errno not in advice:
             raise
         raise DiskError(f"cannot write {path}: {advice[error.errno]}") from error
+    except ValueError as error:
+        if "\0" not in str(path):
+            raise
+        raise UserError(f"cannot write {str(path)!r}: no name of a file holds a NUL") from error
 
 
 def write_atomic(path: Path | str, write: Callable[[BinaryIO], object]) -> None:

