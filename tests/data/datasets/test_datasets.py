@@ -13,8 +13,9 @@ import pytest
 from PIL import Image
 
 from pts3h import UserError
-from pts3h.data.datasets import cifar10, download, fashion_mnist
+from pts3h.data.datasets import cifar10, fashion_mnist
 from pts3h.data.datasets.table import load_dataset
+from pts3h.util import download
 from tests.pictures import serving, write_pictures
 
 RNG = np.random.default_rng(0)
@@ -174,8 +175,8 @@ class TestFashionMnist:
 
     def test_canonical_download(self, tmp_path, monkeypatch, no_tools):
         files = self.write(tmp_path / "www").iterdir()
-        digests = {path.name: hashlib.md5(path.read_bytes()).hexdigest() for path in files}
-        monkeypatch.setattr(fashion_mnist, "MD5", digests)
+        digests = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+        monkeypatch.setattr(fashion_mnist, "SHA256", digests)
         monkeypatch.setattr(fashion_mnist, "FOLDER", tmp_path / "nowhere")
         with serving(tmp_path / "www") as root:
             monkeypatch.setattr(fashion_mnist, "ADDRESS", f"{root}/")

