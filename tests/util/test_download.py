@@ -1,5 +1,6 @@
 """Downloads from a server on this machine, checked by digest."""
 
+import gc
 import hashlib
 import socketserver
 import threading
@@ -67,6 +68,10 @@ def dripping(beginning):
         yield f"http://127.0.0.1:{server.server_address[1]}/data.bin"
         stop.set()
         server.shutdown()
+    for thread in threading.enumerate():
+        if thread.name == "download":  # was left alone, and ends with the server
+            thread.join()
+    gc.collect()  # its socket
 
 
 @pytest.mark.parametrize(
@@ -74,6 +79,7 @@ def dripping(beginning):
     [b"HTTP/1.1 200 OK\r\nContent-Length: 100000000\r\n\r\n", b"HTTP/1.1 200 OK\r\nX-Header: "],
     ids=["in the content", "in the header"],
 )
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_server_that_never_ends(beginning):
     """Each wait for a byte is short; all of them together have an end too."""
     with (
