@@ -127,12 +127,12 @@ def test_threads_share_the_memory(tmp_path, monkeypatch, kind):
     busy, most, lock = [0], [0], threading.Lock()
     decode = decoding.decode
 
-    def watched(image, size):
+    def watched(image, size, memory):
         with lock:
             busy[0] += needed
             most[0] = max(most[0], busy[0])
         try:
-            return decode(image, size)
+            return decode(image, size, memory)
         finally:
             with lock:
                 busy[0] -= needed

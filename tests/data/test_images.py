@@ -1,6 +1,9 @@
 """Pictures from files and arrays, compared with what Pillow makes of them."""
 
 import hashlib
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,6 +11,8 @@ from PIL import Image, ImageOps
 
 from pts3h.data.images import ImageArray, ImageFiles, resize_batch
 from tests.pictures import pictures, smooth, write_pictures
+
+PROJECT = Path(__file__).parents[2]
 
 
 class TestFiles:
@@ -81,3 +86,31 @@ class TestArrays:
         images[2, 3, 4, 1] ^= 1
         after = ImageArray(images).keys()
         assert [a == b for a, b in zip(after, before, strict=True)] == [True, True, False, True]
+
+
+PEAK = """
+import resource, sys, threading
+from pathlib import Path
+import numpy as np
+from pts3h.data import decoding
+from pts3h.data.images import ImageFiles
+from pts3h.util.budget import Budget
+from pts3h.util.memory import keep_freed_memory
+
+keep_freed_memory()  # as networks do
+decoding.MEMORY = Budget(48 << 20)
+files, peak = ImageFiles([Path(sys.argv[1])] * 48), lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+decoding.image_size(files.paths[0])
+before = peak()
+loaded = files.load(np.arange(48), 16)
+assert not loaded.broken and len([t for t in threading.enumerate() if t.name.startswith("decode")]) > 4
+print((peak() - before) * (1 if sys.platform == "darwin" else 1024))
+"""
+
+
+def test_memory_is_bounded_however_many_threads_decode(tmp_path):
+    """Each picture takes nearly all that there is. One that was freed must not stay with its thread."""
+    Image.new("RGBA", (2000, 2000)).save(tmp_path / "a.png")
+    command = [sys.executable, "-c", PEAK, tmp_path / "a.png"]
+    peak = int(subprocess.run(command, check=True, capture_output=True, text=True, cwd=PROJECT).stdout)
+    assert peak < 2 * (48 << 20)

@@ -6,8 +6,10 @@ that fits waits until the others leave enough.
 """
 
 import hashlib
+from collections.abc import Callable
 from pathlib import Path
-from typing import cast
+from traceback import clear_frames
+from typing import TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +22,7 @@ from ..util.budget import Budget
 from .formats import HEIC_EXTRA, lacks_extra, readable_formats
 
 Pixels = NDArray[np.uint8]
+T = TypeVar("T")
 
 MEMORY = Budget(1 << 30)
 # bytes for each pixel that is decoded, measured; some libraries keep copies of their own
@@ -37,28 +40,47 @@ DECODED_ANEW = b"deep and transparent pictures"
 
 def decode_file(path: Path, size: int) -> Pixels:
     """One picture as (3, size, size): upright, short side scaled to ``size``, centre cut out."""
+    memory = opened(path, lambda image: memory_for(image, size))
+    with MEMORY.take(memory):  # until all of the picture but the result is gone
+        return opened(path, lambda image: decode(image, size, memory))
+
+
+def opened(path: Path, work: Callable[[Image.Image], T]) -> T:
+    """What ``work`` makes of a picture; whatever goes wrong is said in one line."""
     try:
-        with Image.open(path, formats=readable_formats()) as image:
-            width, height = image.size
-            image.draft("RGB", (size, size))  # lets the JPEG decoder skip detail that would be scaled away
-            name = image.format or ""
-            memory = image.width * image.height * BYTES_OF.get(name, BYTES)
-            memory += width * height * COEFFICIENTS_OF.get(name, 0)
-            if memory > MEMORY.total:
-                raise Image.DecompressionBombError
-            with MEMORY.take(memory):
-                return decode(image, size)
+        return with_image(path, work)
     except Image.DecompressionBombError as error:
         raise BrokenImage(f"{path}: too many pixels to decode safely: make it smaller") from error
     except Exception as error:  # decoders fail on damaged files in ways that no list of errors covers
+        clear_frames(error.__traceback__)  # which would hold on to the pixels
         reason = str(error).removesuffix(f" {str(path)!r}") or type(error).__name__
         if lacks_extra(path):
             reason = f"HEIC pictures need an extra: {HEIC_EXTRA}"
         raise BrokenImage(f"{path}: {reason}") from error
 
 
-def decode(image: Image.Image, size: int) -> Pixels:
-    """An opened picture as (3, size, size). What is copied is counted in ``BYTES``."""
+def with_image(path: Path, work: Callable[[Image.Image], T]) -> T:
+    """What ``work`` makes of a picture, which is gone afterwards."""
+    with Image.open(path, formats=readable_formats()) as image:
+        return work(image)
+
+
+def memory_for(image: Image.Image, size: int) -> int:
+    """Bytes that it takes to decode an opened picture at ``size``, which it is prepared for."""
+    width, height = image.size
+    image.draft("RGB", (size, size))  # lets the JPEG decoder skip detail that would be scaled away
+    name = image.format or ""
+    memory = image.width * image.height * BYTES_OF.get(name, BYTES)
+    memory += width * height * COEFFICIENTS_OF.get(name, 0)
+    if memory > MEMORY.total:
+        raise Image.DecompressionBombError
+    return memory
+
+
+def decode(image: Image.Image, size: int, memory: int) -> Pixels:
+    """An opened picture as (3, size, size), in so much memory. What is copied is counted in ``BYTES``."""
+    if memory_for(image, size) > memory:
+        raise ValueError("it changed while it was read")
     ImageOps.exif_transpose(image, in_place=True)
     if image.mode in DEEP:
         square = eight_bits(ImageOps.fit(image, (size, size), Image.Resampling.BILINEAR), white_of(image))
@@ -99,9 +121,8 @@ def eight_bits(image: Image.Image, white: int) -> Image.Image:
 def image_size(path: Path) -> tuple[int, int] | None:
     """Width and height from the file's header; None where it has no readable one."""
     try:
-        with Image.open(path, formats=readable_formats()) as image:
-            return image.size
-    except Exception:  # as in decode_file, which will name the reason
+        return opened(path, lambda image: image.size)
+    except BrokenImage:  # decode_file will say why
         return None
 
 
@@ -120,7 +141,6 @@ def picture_key(path: Path) -> Key:
 def is_decoded_anew(path: Path) -> bool:
     """Whether a picture was decoded wrongly once, by its header."""
     try:
-        with Image.open(path, formats=readable_formats()) as image:
-            return image.mode in DEEP or image.has_transparency_data
-    except Exception:  # as in decode_file
+        return opened(path, lambda image: image.mode in DEEP or image.has_transparency_data)
+    except BrokenImage:
         return False

@@ -14,6 +14,7 @@ from ..cache.known_files import file_keys
 from ..cache.segment import Key
 from ..errors import BrokenImage
 from ..util.forks import after_fork
+from ..util.memory import share_freed_memory
 from ..util.progress import Progress
 from .decoding import Pixels, decode_file, image_size, picture_key
 
@@ -132,6 +133,7 @@ Images = ImageFiles | ImageArray
 @cache
 def decoders() -> ThreadPoolExecutor:
     """The threads of this process that read pictures."""
+    share_freed_memory()
     return ThreadPoolExecutor(thread_name_prefix="decode")
 
 
