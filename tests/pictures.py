@@ -47,6 +47,13 @@ def random_pairs(kinds: np.ndarray, count: int, *, seed: int = 0) -> np.ndarray:
     return np.column_stack([a, b, kinds[a] == kinds[b]])
 
 
+def smooth(height: int, width: int) -> np.ndarray:
+    """A picture without fine detail, which every way of scaling treats alike."""
+    y, x = np.mgrid[:height, :width]
+    waves = [np.sin(x / width * 3 + c) + np.cos(y / height * 2 * c) for c in (1, 2, 3)]
+    return np.stack([(wave + 2) * 63 for wave in waves], axis=2).astype(np.uint8)
+
+
 @contextmanager
 def serving(folder: Path):
     """The address of a web server for the files of ``folder``."""

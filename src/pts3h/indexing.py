@@ -21,7 +21,7 @@ from .data.items import Items, read_rows
 from .errors import SkippedWarning, UserError
 from .index import Hits, Index
 from .util.addresses import shown_address
-from .util.files import cache_folder, write_text
+from .util.files import cache_folder, state_of, valid_text, write_text
 from .util.progress import Progress, bar
 
 if TYPE_CHECKING:
@@ -80,6 +80,7 @@ def index_items(
         progress: show a bar; None asks whether standard error is a terminal.
     """
     check_same_bits(model, index)
+    refuse_reserved(meta or {})
     if meta is not None and (unknown := sorted(set(meta) - set(items.ids))):
         raise UserError(f"the metadata names {unknown[0]!r}, which is not among the {len(items)} items")
     done = Indexed()
@@ -135,11 +136,37 @@ def describe(items: Items, position: int, meta: Mapping[str, Any] | None) -> dic
     content = items.content
     if isinstance(content, ImageFiles):
         path = content.paths[position]
-        state = path.stat() if path.exists() else None
-        stamp = f"{state.st_size}-{state.st_mtime_ns}" if state else "missing"
-        return {**(meta or {}), PATH: str(path.absolute()), STAMP: stamp}
+        return {**(meta or {}), PATH: valid_text(str(path.absolute())), STAMP: file_stamp(path) or "missing"}
     row = content[position] if isinstance(content, np.ndarray) else content.pixels[position]
     return {**(meta or {}), STAMP: hashlib.sha256(np.ascontiguousarray(row).tobytes()).hexdigest()[:16]}
+
+
+def file_stamp(path: Path) -> str | None:
+    """What changes with a file; None if it cannot be reached."""
+    state = state_of(path)
+    return None if state is None else f"{state.st_size}-{state.st_mtime_ns}"
+
+
+def picture_of(meta: Mapping[str, Any]) -> Path | None:
+    """Where an item's picture lies, if it still is what was indexed.
+
+    Whoever may write to an index may name any file of this machine in its metadata. So a path is believed
+    only beside the stamp of that very file, which nobody knows who has not seen it.
+    """
+    path, stamp = meta.get(PATH), meta.get(STAMP)
+    if not isinstance(path, str) or stamp is None or stamp != file_stamp(Path(path)):
+        return None
+    return Path(path)
+
+
+def refuse_reserved(meta: Mapping[str, Mapping[str, Any]]) -> None:
+    """A user's metadata cannot take the names under which we keep our own."""
+    for name, values in meta.items():
+        if taken := {STAMP, PATH} & set(values):
+            raise UserError(
+                f"the metadata of {name!r} has {min(taken)!r}, a name that is kept for the index itself: "
+                "call it something else"
+            )
 
 
 def add_batch(

@@ -1,30 +1,18 @@
 """Pictures from files and arrays, compared with what Pillow makes of them."""
 
 import hashlib
-import io
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image, ImageOps
 
-from pts3h.data.images import (
-    FORMATS,
-    BrokenImage,
-    ImageArray,
-    ImageFiles,
-    decode_file,
-    find_images,
-    image_size,
-    resize_batch,
-)
-from tests.pictures import pictures, write_pictures
+from pts3h.data.images import ImageArray, ImageFiles, resize_batch
+from tests.pictures import pictures, smooth, write_pictures
 
-
-def smooth(height, width):
-    """A picture without fine detail, which every way of scaling treats alike."""
-    y, x = np.mgrid[:height, :width]
-    waves = [np.sin(x / width * 3 + c) + np.cos(y / height * 2 * c) for c in (1, 2, 3)]
-    return np.stack([(wave + 2) * 63 for wave in waves], axis=2).astype(np.uint8)
+PROJECT = Path(__file__).parents[2]
 
 
 class TestFiles:
@@ -37,48 +25,6 @@ class TestFiles:
             np.testing.assert_array_equal(loaded.pixels[place], expected)
         assert loaded.broken == {}
 
-    @pytest.mark.parametrize(("width", "height"), [(60, 40), (40, 60), (33, 100), (16, 16)])
-    def test_short_side_is_scaled_and_the_centre_cut_out(self, tmp_path, width, height):
-        image = Image.fromarray(smooth(height, width))
-        image.save(tmp_path / "a.png")
-        scale = 32 / min(width, height)
-        scaled = image.resize((round(width * scale), round(height * scale)), Image.Resampling.BILINEAR)
-        left, top = (scaled.width - 32) // 2, (scaled.height - 32) // 2
-        expected = np.asarray(scaled.crop((left, top, left + 32, top + 32))).transpose(2, 0, 1)
-        difference = decode_file(tmp_path / "a.png", 32).astype(int) - expected
-        assert np.abs(difference).max() <= 6
-
-    def test_a_photo_taken_sideways_stands_upright(self, tmp_path):
-        image = Image.fromarray(smooth(40, 60))
-        exif = Image.Exif()
-        exif[0x0112] = 6  # turn by 90 degrees
-        image.save(tmp_path / "turned.png", exif=exif)
-        image.transpose(Image.Transpose.ROTATE_270).save(tmp_path / "upright.png")
-        turned, upright = (decode_file(tmp_path / f"{name}.png", 32) for name in ("turned", "upright"))
-        np.testing.assert_array_equal(turned, upright)
-
-    @pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGB", "RGBA", "CMYK"])
-    def test_every_colour_mode_becomes_three_colours(self, tmp_path, mode):
-        image = Image.fromarray(smooth(20, 20)).convert(mode)
-        suffix = "jpg" if mode == "CMYK" else "png"
-        image.save(tmp_path / f"a.{suffix}")
-        with Image.open(tmp_path / f"a.{suffix}") as stored:
-            expected = np.asarray(stored.convert("RGB")).transpose(2, 0, 1)
-        np.testing.assert_array_equal(decode_file(tmp_path / f"a.{suffix}", 20), expected)
-
-    @pytest.mark.parametrize("kind", FORMATS)
-    def test_formats(self, tmp_path, kind):
-        image = Image.fromarray(smooth(24, 24))
-        image.save(tmp_path / "picture", format=kind)
-        assert image_size(tmp_path / "picture") == (24, 24)
-        difference = decode_file(tmp_path / "picture", 24).transpose(1, 2, 0).astype(int) - smooth(24, 24)
-        assert np.abs(difference).mean() < 12  # GIF has few colours
-
-    def test_other_formats_are_not_opened(self, tmp_path):
-        Image.fromarray(smooth(8, 8)).save(tmp_path / "a.png", format="PPM")
-        with pytest.raises(BrokenImage, match=r"a\.png"):
-            decode_file(tmp_path / "a.png", 8)
-
     def test_broken_pictures_are_black_and_named(self, tmp_path):
         write_pictures(tmp_path, 4)
         (tmp_path / "01.png").write_bytes((tmp_path / "01.png").read_bytes()[:200])
@@ -89,30 +35,6 @@ class TestFiles:
         assert not loaded.pixels[:3].any() and loaded.pixels[3].any()
         for place, name in enumerate(["03.png", "02.png", "01.png"]):
             assert name in loaded.broken[place] and "\n" not in loaded.broken[place]
-
-    @pytest.mark.filterwarnings("ignore")  # Pillow warns of what it finds in damaged files
-    @pytest.mark.parametrize("kind", FORMATS)
-    def test_damaged_files_never_raise_anything_else(self, tmp_path, kind):
-        buffer = io.BytesIO()
-        Image.fromarray(smooth(24, 24)).save(buffer, format=kind)
-        good = np.frombuffer(buffer.getvalue(), np.uint8)
-        rng = np.random.default_rng(0)
-        for number in range(60):
-            bad = good.copy()
-            bad[rng.integers(len(bad), size=1 + number % 8)] = rng.integers(256, size=1 + number % 8)
-            path = tmp_path / "damaged"
-            path.write_bytes(bad[: len(bad) if number % 3 else rng.integers(len(bad))].tobytes())
-            image_size(path)
-            try:
-                assert decode_file(path, 16).shape == (3, 16, 16)
-            except BrokenImage as error:
-                assert "damaged" in str(error)
-
-    def test_a_bomb_is_refused(self, tmp_path, monkeypatch):
-        Image.fromarray(smooth(40, 40)).save(tmp_path / "a.png")
-        monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 400)
-        with pytest.raises(BrokenImage, match="too many pixels"):
-            decode_file(tmp_path / "a.png", 8)
 
     def test_typical_side_is_the_median_of_readable_ones(self, tmp_path):
         for number, size in enumerate([(30, 50), (70, 40), (64, 64)]):
@@ -166,10 +88,29 @@ class TestArrays:
         assert [a == b for a, b in zip(after, before, strict=True)] == [True, True, False, True]
 
 
-def test_folders_are_searched_in_a_fixed_order_without_hidden_files(tmp_path):
-    for name in ("b/2.PNG", "a.jpg", "b/deep/1.webp", ".hidden/3.png", "b/.4.png", "notes.txt", "b/5.jpeg"):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).touch()
-    (tmp_path / "folder.png").mkdir()
-    found = [path.relative_to(tmp_path).as_posix() for path in find_images(tmp_path)]
-    assert found == ["a.jpg", "b/2.PNG", "b/5.jpeg", "b/deep/1.webp"]
+PEAK = """
+import resource, sys, threading
+from pathlib import Path
+import numpy as np
+from pts3h.data import decoding
+from pts3h.data.images import ImageFiles
+from pts3h.util.budget import Budget
+from pts3h.util.memory import keep_freed_memory
+
+keep_freed_memory()  # as networks do
+decoding.MEMORY = Budget(48 << 20)
+files, peak = ImageFiles([Path(sys.argv[1])] * 48), lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+decoding.image_size(files.paths[0])
+before = peak()
+loaded = files.load(np.arange(48), 16)
+assert not loaded.broken and len([t for t in threading.enumerate() if t.name.startswith("decode")]) > 4
+print((peak() - before) * (1 if sys.platform == "darwin" else 1024))
+"""
+
+
+def test_memory_is_bounded_however_many_threads_decode(tmp_path):
+    """Each picture takes nearly all that there is. One that was freed must not stay with its thread."""
+    Image.new("RGBA", (2000, 2000)).save(tmp_path / "a.png")
+    command = [sys.executable, "-c", PEAK, tmp_path / "a.png"]
+    peak = int(subprocess.run(command, check=True, capture_output=True, text=True, cwd=PROJECT).stdout)
+    assert peak < 2 * (48 << 20)

@@ -47,6 +47,15 @@ class TestPaths:
         refused(wanted, match=r"2 of 3 files do not exist, the first is .*07\.png")
         refused([], match="empty")
 
+    def test_names_that_no_file_has(self, tmp_path):
+        (tmp_path / "gone.png").symlink_to(tmp_path / "nothing.png")
+        (tmp_path / "items.csv").write_text("path\na\0b.png\n")
+        (tmp_path / "items.txt").write_text("a\0b.png\n")
+        for source in ("a\0b", ["a\0b.png"], tmp_path / "gone.png", [tmp_path / "gone.png"]):
+            refused(source, match="not exist")
+        for name in ("items.csv", "items.txt"):
+            refused(tmp_path / name, match="not exist")
+
 
 class TestPictureArray:
     images, _ = pictures(4, side=8)
@@ -136,6 +145,11 @@ class TestVectors:
         refused(tmp_path / "text.npy", match=r"text\.npy is not a readable")
         np.save(tmp_path / "pickle.npy", np.array([{"code": "runs"}], object), allow_pickle=True)
         refused(tmp_path / "pickle.npy", match=r"pickle\.npy is not a readable")
+        np.savez(tmp_path / "several.npz", self.vectors)
+        (tmp_path / "several.npz").rename(tmp_path / "several.npy")
+        refused(tmp_path / "several.npy", match=r"several\.npy is not a readable")
+        (tmp_path / "several.npy").write_bytes((tmp_path / "several.npy").read_bytes()[:100])
+        refused(tmp_path / "several.npy", match=r"several\.npy is not a readable")
         np.save(tmp_path / "cut.npy", self.vectors)
         (tmp_path / "cut.npy").write_bytes((tmp_path / "cut.npy").read_bytes()[:150])
         refused(tmp_path / "cut.npy", match=r"cut\.npy is not a readable")

@@ -8,7 +8,7 @@ from safetensors.numpy import load_file, save_file
 
 import pts3h
 from pts3h import UserError
-from tests.model.models import fitted
+from tests.model.models import VECTORS, fitted
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +64,38 @@ class TestDamage:
         description = json.loads((folder / "config.json").read_text())
         (folder / "config.json").write_text(json.dumps(description | {"format": 99}))
         self.refused(folder, "format 99")
+
+    @pytest.mark.parametrize("value", [-1, 10**15, 10**30, 5, 1.5, "six", None, [6]])
+    @pytest.mark.parametrize("name", ["width", "bits", "hidden", "look_bits"])
+    def test_sizes_that_are_not_those_of_the_weights(self, folder, name, value):
+        """They are refused before memory is taken for them."""
+        description = json.loads((folder / "config.json").read_text())
+        (description if name == "width" else description["settings"])[name] = value
+        (folder / "config.json").write_text(json.dumps(description))
+        self.refused(folder, "cannot be read as a model|do not fit its settings|bits must be")
+
+    @pytest.mark.parametrize(
+        ("name", "value"), [("dropout", 7), ("device", "meta"), ("device", "nowhere"), ("device", [])]
+    )
+    def test_settings_that_make_no_network(self, folder, name, value):
+        description = json.loads((folder / "config.json").read_text())
+        description["settings"][name] = value
+        (folder / "config.json").write_text(json.dumps(description))
+        with pytest.raises(UserError, match=r"dropout|device") as caught:
+            pts3h.Hasher.load(folder).encode(VECTORS)
+        assert "\n" not in str(caught.value)
+
+    @pytest.mark.parametrize("asked", [3, [1], {"bats": 1}, {"bits": -1}, {"bits": "x"}])
+    def test_nothing_that_can_be_asked_for(self, folder, asked):
+        description = json.loads((folder / "config.json").read_text())
+        (folder / "config.json").write_text(json.dumps(description | {"asked": asked}))
+        with pytest.raises(UserError) as caught:
+            pts3h.Hasher.load(folder)
+        assert "\n" not in str(caught.value)
+
+    def test_brackets_without_end(self, folder):
+        (folder / "config.json").write_text("[" * 100_000)
+        self.refused(folder, "cannot be read as a model")
 
     def test_cut_weights(self, folder):
         content = (folder / "model.safetensors").read_bytes()

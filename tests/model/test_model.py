@@ -8,8 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pts3h import Model, UserError, unpack
+from pts3h import Model, UserError, load_model, unpack
 from pts3h.data.inputs import VectorInputs
+from pts3h.nets.feature_cache import FrozenBackbone
 from tests.model.models import SMALL, VECTORS, fitted
 from tests.pictures import pictures, write_pictures
 
@@ -46,6 +47,24 @@ class TestEncodingPictures:
         np.testing.assert_array_equal(larger, expected)
         assert np.abs(larger - whole.outputs(self.IMAGES)[0]).max() > 1e-5
         assert fingerprint != whole.fingerprint
+
+
+def test_backbone_and_fingerprint_are_made_once_per_loaded_model(tmp_path, monkeypatch):
+    images, _ = pictures(40, side=16)
+    fitted(images, **SMALL, freeze=True).save(tmp_path / "model")
+    made = []
+    tensors, build = Model.tensors, FrozenBackbone.__init__
+    monkeypatch.setattr(Model, "tensors", lambda self: made.append("hash") or tensors(self))
+    monkeypatch.setattr(
+        FrozenBackbone,
+        "__init__",
+        lambda self, *args, **kw: made.append("backbone") or build(self, *args, **kw),
+    )
+    loaded = load_model(tmp_path / "model")
+    for _ in range(3):
+        loaded.encode(images)
+        assert loaded.fingerprint
+    assert sorted(made) == ["backbone", "hash"]
 
 
 class TestItems:

@@ -55,6 +55,12 @@ def test_colleagues_may_read_it(tmp_path):
     assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o644
 
 
+def test_the_umask_of_the_process_is_left_alone(tmp_path, monkeypatch):
+    """Another thread may be making a file at that moment."""
+    monkeypatch.setattr(os, "umask", lambda _: pytest.fail("the umask was changed"))
+    write_text(tmp_path / "file", "x")
+
+
 def test_json_is_readable_and_strict(tmp_path):
     write_json(tmp_path / "a.json", {"name": "grün", "values": [1, 2.5, None]})
     assert json.loads((tmp_path / "a.json").read_text()) == {"name": "grün", "values": [1, 2.5, None]}
@@ -77,6 +83,11 @@ def test_what_the_disk_says_in_plain_words(tmp_path, number, words):
     with pytest.raises(UserError, match=words) as caught, explain_os_errors(tmp_path / "out"):
         raise OSError(number, os.strerror(number))
     assert str(tmp_path / "out") in str(caught.value)
+
+
+def test_a_name_that_no_file_has(tmp_path):
+    with pytest.raises(UserError, match=r"cannot write .*a\\x00b': no name of a file holds a NUL"):
+        write_text(tmp_path / "a\0b", "x")
 
 
 def test_other_errors_pass(tmp_path):

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console
 from rich.table import Table
 
 from ..codes import Codes, hamming
 from ..data.datasets.dataset import Dataset
 from ..errors import UserError
 from ..training.output_folder import claim_folder
+from ..util.console import plain_console
 from ..util.files import write_atomic, write_json, write_text
 from ..util.progress import Progress, spoken
 from .cells import Result, codes_file, read_results
@@ -110,7 +110,7 @@ def print_table(header: Sequence[str], table: Sequence[Sequence[str]]) -> None:
         column.justify = "right"
     for line in table:
         shown.add_row(*line, style="bold" if line[0] == SHOWN_AS[BEST] else "")
-    Console().print(shown)
+    plain_console().print(shown)
 
 
 def write_gallery(

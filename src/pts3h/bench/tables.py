@@ -5,10 +5,10 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rich.console import Console
 from rich.table import Table as Shown
 
 from ..systems.table import SYSTEMS
+from ..util.console import plain_console
 from .summary import Summary
 
 KINDS = ("semi-supervised", "supervised", "unsupervised")
@@ -176,6 +176,6 @@ def print_table(table: Table) -> None:
         column.justify = "left" if name in WORDS else "right"
     for row in table.rows:
         shown.add_row(*row)
-    console = Console()
+    console = plain_console()
     needed = console.measure(shown, options=console.options.update(width=1000)).maximum
-    Console(width=max(console.width, needed)).print(shown)
+    plain_console(max(console.width, needed)).print(shown)

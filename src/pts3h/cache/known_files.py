@@ -1,4 +1,4 @@
-"""Digests of files, without reading again what has not changed.
+"""Keys of files, without reading again what has not changed.
 
 A file that has the same place, size and times as before has the same content: the time of the last change of
 its entry (ctime) cannot be set by a program. A file that changed a moment ago is read every time, since
@@ -8,7 +8,7 @@ clocks of file systems are coarse and a second change might leave no trace.
 import hashlib
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -21,14 +21,14 @@ from ..util.progress import Progress, bar
 from .rows import NOWHERE, Kind, find
 from .segment import KEY_BYTES, Key
 
-FOLDER = "known-files"
+FOLDER = "known-pictures"
 MOMENT = 2_000_000_000  # nanoseconds
 CHUNK = 1024  # files handed to the threads at once
 SLOW = 512 << 20  # bytes that take long enough to read for a bar
 
 
-def file_keys(paths: Sequence[Path], progress: Progress = None) -> list[Key]:
-    """Digest of each file's content; ``NOWHERE`` where it cannot be read."""
+def file_keys(paths: Sequence[Path], key_of: Callable[[Path], Key], progress: Progress = None) -> list[Key]:
+    """What ``key_of`` makes of each file, remembered; ``NOWHERE`` where it cannot be read."""
     kind = Kind(cache_folder("features") / FOLDER, 1, KEY_BYTES, np.uint8)
     states = [state_of(path) for path in paths]
     stamps = [stamp(path, state) for path, state in zip(paths, states, strict=True)]
@@ -43,20 +43,11 @@ def file_keys(paths: Sequence[Path], progress: Progress = None) -> list[Key]:
     ):
         for start in range(0, len(unread), CHUNK):
             some = unread[start : start + CHUNK]
-            for position, key in zip(some, threads.map(lambda p: file_key(paths[p]), some), strict=True):
+            for position, key in zip(some, threads.map(lambda p: key_of(paths[p]), some), strict=True):
                 keys[position] = key
                 advance(1)
     _remember(kind, {stamps[p]: keys[p] for p in unread if NOWHERE not in (stamps[p], keys[p])})
     return keys
-
-
-def file_key(path: Path) -> Key:
-    """Digest of a file's content; ``NOWHERE`` where it cannot be read."""
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").digest()
-    except OSError:
-        return NOWHERE
 
 
 def stamp(path: Path, state: os.stat_result | None) -> Key:

@@ -6,14 +6,14 @@ from pathlib import Path
 
 from PIL import Image
 
-from ..data.images import decode_file
+from ..data.decoding import decode_file
 from ..errors import BrokenImage
-from ..indexing import PATH, Answer
+from ..indexing import Answer, picture_of
 from ..util.pictures import as_data, to_png
 
 
 def answers_page(answers: Sequence[Answer]) -> str:
-    """An HTML page of queries and what they found, with the pictures that still lie where they lay."""
+    """An HTML page of queries and what they found, with the pictures that still are what was indexed."""
     rows = "".join(answer_row(answer) for answer in answers)
     return f"""<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -33,8 +33,7 @@ def answer_row(answer: Answer) -> str:
     """A query and its hits."""
     figures = [figure(answer.path, f"query: {answer.query}")]
     for (name, distance), meta in zip(answer.hits, answer.meta, strict=True):
-        path = meta.get(PATH)
-        figures.append(figure(None if path is None else Path(path), f"{name}, distance {distance}"))
+        figures.append(figure(picture_of(meta), f"{name}, distance {distance}"))
     return f"<section>{''.join(figures)}</section>\n"
 
 

@@ -5,16 +5,16 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 import pts3h
 
-from ..data.images import SUFFIXES
+from ..data.formats import SUFFIXES
 from ..data.items import read_items
 from ..errors import UserError
 from ..index.contract import check_model
 from ..indexing import Answer, find, recall_model, visible
+from ..util.console import plain_console, printable
 from ..util.files import write_text
 from .answers_page import answers_page
 from .arguments import IndexAddress, SearchBy
@@ -98,10 +98,11 @@ def as_plain(answer: Answer) -> dict[str, Any]:
 
 def print_answers(answers: list[Answer]) -> None:
     """One table per query."""
-    console = Console()
+    console = plain_console()
     for answer in answers:
-        table = Table("rank", "distance", "item", "metadata", title=answer.query, title_justify="left")
+        query = printable(answer.query)
+        table = Table("rank", "distance", "item", "metadata", title=query, title_justify="left")
         for rank, ((name, distance), meta) in enumerate(zip(answer.hits, answer.meta, strict=True), start=1):
             facts = visible(meta)
-            table.add_row(str(rank), str(distance), str(name), json.dumps(facts) if facts else "")
+            table.add_row(str(rank), str(distance), printable(str(name)), json.dumps(facts) if facts else "")
         console.print(table)

@@ -1,27 +1,24 @@
 """Pictures from files or arrays, as whole batches of one size."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageOps
 
-from ..cache.known_files import file_key, file_keys
+from ..cache.known_files import file_keys
 from ..cache.segment import Key
 from ..errors import BrokenImage
+from ..util.forks import after_fork
+from ..util.memory import share_freed_memory
 from ..util.progress import Progress
+from .decoding import Pixels, decode_file, image_size, picture_key
 
 Positions = NDArray[np.int64]
-Pixels = NDArray[np.uint8]
-
-# decoders we let loose on strangers' files: the picture formats people have, none of the exotic ones
-FORMATS = ("JPEG", "PNG", "WEBP", "BMP", "GIF", "TIFF")
-SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".bmp", ".gif", ".tif", ".tiff")
 
 
 @dataclass(frozen=True)
@@ -61,7 +58,7 @@ class ImageFiles:
             except BrokenImage as error:
                 broken[place] = str(error)
 
-        list(self._threads.map(decode, range(len(positions))))
+        list(decoders().map(decode, range(len(positions))))
         return Loaded(pixels, dict(sorted(broken.items())))
 
     def typical_side(self) -> int:
@@ -76,21 +73,17 @@ class ImageFiles:
 
     def keys(self, progress: Progress = None) -> list[Key]:
         """A digest of each file's content; ``NOWHERE`` for one that cannot be read."""
-        return file_keys(self.paths, progress)
+        return file_keys(self.paths, picture_key, progress)
 
     def changed(self, positions: Positions, keys: Sequence[Key]) -> dict[int, str]:
         """Place and reason of the files that no longer are what they were when ``keys`` were made."""
         paths = [self.paths[position] for position in positions]
-        now = self._threads.map(file_key, paths)
+        now = decoders().map(picture_key, paths)
         return {
             place: f"{path}: changed while it was read"
             for place, (path, key, before) in enumerate(zip(paths, now, keys, strict=True))
             if key != before
         }
-
-    @cached_property
-    def _threads(self) -> ThreadPoolExecutor:
-        return ThreadPoolExecutor(thread_name_prefix="decode")
 
 
 class ImageArray:
@@ -137,28 +130,14 @@ class ImageArray:
 Images = ImageFiles | ImageArray
 
 
-def decode_file(path: Path, size: int) -> Pixels:
-    """One picture as (3, size, size): upright, short side scaled to ``size``, centre cut out."""
-    try:
-        with Image.open(path, formats=FORMATS) as image:
-            image.draft("RGB", (size, size))  # lets the JPEG decoder skip detail that would be scaled away
-            upright = ImageOps.exif_transpose(image).convert("RGB")
-            square = ImageOps.fit(upright, (size, size), Image.Resampling.BILINEAR)
-            return np.asarray(square).transpose(2, 0, 1)
-    except Image.DecompressionBombError as error:
-        raise BrokenImage(f"{path}: too many pixels to decode safely") from error
-    except Exception as error:  # decoders fail on damaged files in ways that no list of errors covers
-        reason = str(error).removesuffix(f" {str(path)!r}")
-        raise BrokenImage(f"{path}: {reason or type(error).__name__}") from error
+@cache
+def decoders() -> ThreadPoolExecutor:
+    """The threads of this process that read pictures."""
+    share_freed_memory()
+    return ThreadPoolExecutor(thread_name_prefix="decode")
 
 
-def image_size(path: Path) -> tuple[int, int] | None:
-    """Width and height from the file's header; None where it has no readable one."""
-    try:
-        with Image.open(path, formats=FORMATS) as image:
-            return image.size
-    except Exception:  # as in decode_file, which will name the reason
-        return None
+after_fork(decoders.cache_clear)  # a child has none of its parent's threads
 
 
 def resize_batch(pixels: Pixels, size: int) -> Pixels:
@@ -176,12 +155,3 @@ def resize_batch(pixels: Pixels, size: int) -> Pixels:
     square = scaled[:, :, top : top + size, left : left + size]
     result: Pixels = square.round_().clamp_(0, 255).byte().permute(0, 2, 3, 1).numpy()
     return result
-
-
-def find_images(folder: Path) -> Iterator[Path]:
-    """All picture files below ``folder`` in a fixed order, hidden files and folders left out."""
-    for path in sorted(folder.rglob("*")):
-        inside = path.relative_to(folder)
-        hidden = any(part.startswith(".") for part in inside.parts)
-        if path.suffix.lower() in SUFFIXES and not hidden and path.is_file():
-            yield path

@@ -1,6 +1,7 @@
 """Whatever a user has (folder, list, CSV, array) → items: pictures or vectors, each with an id."""
 
 import csv
+import warnings
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,10 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.lib import format as npy
 from numpy.typing import ArrayLike, NDArray
 
-from ..errors import UserError
-from .images import ImageArray, ImageFiles, Images, Positions, find_images
+from ..errors import SkippedWarning, UserError
+from ..util.files import valid_text
+from .formats import describe_left_out, find_images
+from .images import ImageArray, ImageFiles, Images, Positions
 
 Vectors = NDArray[np.floating]
 Labels = NDArray[np.int64]
@@ -106,7 +110,7 @@ def read_path(path: Path, *, root: Path | None) -> Items:
 def load_array(path: Path) -> NDArray[Any]:
     """An ``.npy`` file, left on disk until read, never unpickled."""
     try:
-        array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+        array: NDArray[Any] = npy.open_memmap(path, mode="r")  # unlike np.load, it takes nothing else for one
     except (ValueError, EOFError, OSError) as error:
         raise UserError(f"{path} is not a readable .npy array of numbers ({error})") from error
     return array
@@ -114,17 +118,23 @@ def load_array(path: Path) -> NDArray[Any]:
 
 def from_folder(folder: Path) -> Items:
     """All pictures below a folder; ids are paths relative to it."""
-    paths = list(find_images(folder))
+    paths, left_out = find_images(folder)
+    unread = f"pictures below {folder} are in formats that are not read: {describe_left_out(left_out)}"
     if not paths:
-        raise UserError(f"there are no pictures below {folder}")
-    return Items(ImageFiles(paths), [path.relative_to(folder).as_posix() for path in paths])
+        raise UserError(f"all {unread}" if left_out else f"there are no pictures below {folder}")
+    if left_out:
+        warnings.warn(f"{left_out.total():,} {unread}", SkippedWarning, stacklevel=2)
+    ids = [valid_text(path.relative_to(folder).as_posix()) for path in paths]
+    if repeated := [name for name, times in Counter(ids).items() if times > 1]:
+        raise UserError(f"two files below {folder} are both called {repeated[0]}: rename one of them")
+    return Items(ImageFiles(paths), ids)
 
 
 def from_paths(paths: list[Path]) -> Items:
     """Pictures by path; ids are the paths as given."""
     if missing := [path for path in paths if not path.is_file()]:
         raise UserError(f"{len(missing)} of {len(paths)} files do not exist, the first is {missing[0]}")
-    return Items(ImageFiles(paths), [path.as_posix() for path in paths])
+    return Items(ImageFiles(paths), [valid_text(path.as_posix()) for path in paths])
 
 
 def from_array(array: NDArray[Any]) -> Items:

@@ -4,14 +4,14 @@ It needs nothing else to be loaded, not even the pretrained weights that trainin
 """
 
 import json
-import os
-import shutil
 from pathlib import Path
 from typing import Any
 
+import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 from safetensors.torch import save as serialize
+from torch import nn
 
 from .. import __version__
 from ..errors import UserError
@@ -20,11 +20,12 @@ from ..nets.backbones.table import BackboneRow, find_backbone
 from ..nets.look import Look
 from ..settings.defaults import NO_BACKBONE
 from ..settings.used import Used
-from ..util.files import explain_os_errors, sync_folder, write_atomic, write_json, write_text
+from ..util.files import explain_os_errors, write_atomic, write_json, write_text
 from .card import card
 from .earlier import from_format_1
 from .model import Model, Record
 from .networks import head_maker, whole_maker
+from .replacing import current, is_empty, read_together, replacing
 
 FORMAT = 2
 WEIGHTS, CHECKPOINT, REPORT = "model.safetensors", "checkpoint.safetensors", "report.html"
@@ -34,18 +35,12 @@ OUTDATED = (CHECKPOINT, REPORT)  # what may lie beside them, and goes when a new
 
 def save_model(model: Model, folder: Path, *, overwrite: bool = False) -> None:
     """Write the model folder whole: a crash leaves the old one or the new one."""
-    folder = Path(folder).resolve()
+    with explain_os_errors(folder):
+        folder = Path(folder).resolve()
     if not overwrite:
         refuse_existing(folder)
-    beside, name = can_be_swapped(folder), f".{folder.name}.{os.getpid()}.new"
-    fresh = folder.with_name(name) if beside else folder / name
-    with explain_os_errors(folder):
-        fresh.mkdir(parents=True)
-        try:
-            write_files(model, fresh)
-            (swap_folders if beside else move_files)(fresh, folder)
-        finally:
-            shutil.rmtree(fresh, ignore_errors=True)
+    with replacing(folder, outdated=OUTDATED) as fresh:
+        write_files(model, fresh)
 
 
 def write_files(model: Model, folder: Path) -> None:
@@ -80,23 +75,31 @@ def load_model(folder: Path | str, *, backbone: BackboneRow | None = None) -> Mo
         backbone: the backbone of your own that the model was trained with, if it was.
     """
     folder = Path(folder)
-    if not (folder / WEIGHTS).is_file() or not (folder / "config.json").is_file():
+    if not all(current(folder, name).is_file() for name in (WEIGHTS, "config.json")):
         raise UserError(f"{folder} is not a model folder: it needs config.json and {WEIGHTS}")
     if backbone is not None:
         find_backbone(backbone)
+    return read_together(folder, FILES, lambda: read_model(folder))
+
+
+def read_model(folder: Path) -> Model:
+    """The model of a folder, checked by its fingerprint."""
     try:
-        description = json.loads((folder / "config.json").read_text())
-        history = read_history(folder / "history.jsonl")
-        used = read_settings(description, folder, len(history))
-        tensors = load_file(folder / WEIGHTS)
+        description = json.loads(current(folder, "config.json").read_text())
+        history = read_history(current(folder, "history.jsonl"))
+        used = read_settings(description, len(history))
+        tensors = load_file(current(folder, WEIGHTS))
         width, summary = int(description["width"]), dict(description["summary"])
         fingerprint, frozen = description["fingerprint"], bool(description["frozen_backbone"])
-    except UserError:
-        raise
-    except (SafetensorError, OSError, ValueError, KeyError, TypeError) as error:
-        raise UserError(f"{folder} cannot be read as a model: {error}") from error
+        asked = dict(description.get("asked", {"bits": used.bits, "loss": used.loss, "seed": used.seed}))
+        expected = head_shapes(used, width)
+    except (SafetensorError, OSError, ValueError, KeyError, TypeError, RuntimeError) as error:
+        raise UserError(f"{folder} cannot be read as a model: {' '.join(str(error).split())}") from error
+    for name, shape in expected.items():  # before memory is taken for sizes that a file merely names
+        if name not in tensors or tensors[name].shape != shape:
+            raise UserError(f"{folder}: its weights do not fit its settings ({name.partition('.')[0]})")
     model = untrained(used, width, summary, history, frozen=frozen)
-    model.asked = description.get("asked", {"bits": used.bits, "loss": used.loss, "seed": used.seed})
+    model.asked = asked
     for part, network in model.parts().items():
         own = {n.removeprefix(f"{part}."): t for n, t in tensors.items() if n.startswith(f"{part}.")}
         try:
@@ -108,7 +111,20 @@ def load_model(folder: Path | str, *, backbone: BackboneRow | None = None) -> Mo
     return model
 
 
-def read_settings(description: dict[str, Any], folder: Path, steps: int) -> Used:
+def head_shapes(used: Used, width: int) -> dict[str, torch.Size]:
+    """Shapes of the weights above the backbone, by their names in the file; no memory is taken."""
+    with torch.device("meta"):
+        parts: dict[str, nn.Module] = {"student": head_maker(used, width)()}
+        if used.look_bits:
+            parts["look"] = Look(used.look_bits, inputs=width)
+    return {
+        f"{part}.{name}": tensor.shape
+        for part, network in parts.items()
+        for name, tensor in network.state_dict().items()
+    }
+
+
+def read_settings(description: dict[str, Any], steps: int) -> Used:
     """The settings of a model, also of the format before this one."""
     stored = description["settings"]
     match description["format"]:
@@ -117,7 +133,7 @@ def read_settings(description: dict[str, Any], folder: Path, steps: int) -> Used
         case 2:
             pass
         case other:
-            raise UserError(f"{folder} was written by another version of pts3h (format {other})")
+            raise UserError(f"it was written by another version of pts3h (format {other})")
     return Used.from_json(stored)
 
 
@@ -141,41 +157,7 @@ def untrained(
 
 def refuse_existing(folder: Path) -> None:
     """Never write over a user's files unasked."""
-    if folder.is_dir() and any(folder.iterdir()):
+    if folder.is_dir() and not is_empty(folder):
         raise UserError(f"{folder} exists and is not empty: choose another folder, or say overwrite")
     if folder.exists() and not folder.is_dir():
         raise UserError(f"{folder} is a file: choose a folder")
-
-
-def can_be_swapped(folder: Path) -> bool:
-    """Whether another folder can take its place: not where a disk is mounted, as in containers."""
-    return not folder.is_dir() or (not folder.is_mount() and os.access(folder.parent, os.W_OK))
-
-
-def move_files(fresh: Path, folder: Path) -> None:
-    """Put the files of ``fresh`` into ``folder`` one by one; the fingerprint tells of a crash in between."""
-    for name in FILES:
-        (fresh / name).replace(folder / name)
-    for name in OUTDATED:
-        (folder / name).unlink(missing_ok=True)
-    sync_folder(folder)
-
-
-def swap_folders(fresh: Path, folder: Path) -> None:
-    """Put ``fresh`` in the place of ``folder``, and files that are not a model's back beside it."""
-    old = fresh.with_suffix(".old")
-    if not folder.exists():
-        fresh.rename(folder)
-        sync_folder(folder.parent)
-        return
-    folder.rename(old)
-    try:
-        fresh.rename(folder)
-    except BaseException:
-        old.rename(folder)
-        raise
-    for other in old.iterdir():
-        if other.name not in (*FILES, *OUTDATED):  # not ours
-            other.rename(folder / other.name)
-    sync_folder(folder.parent)
-    shutil.rmtree(old, ignore_errors=True)

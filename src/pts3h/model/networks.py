@@ -66,4 +66,6 @@ def pick_device(name: str) -> torch.device:
         torch.empty(0, device=device)  # a device can have a name and not be there
     except (RuntimeError, AssertionError) as error:
         raise UserError(f"there is no device {name!r} here ({str(error).splitlines()[0]})") from error
+    if device.type == "meta":
+        raise UserError("the device 'meta' computes nothing: choose 'cpu', 'cuda' or 'auto'")
     return device

@@ -50,5 +50,4 @@ def write_report(
     coded = encode_for_page(model, read_items(items), known, rng, progress=progress)
     shown = chance_queries(coded, known, queries, rng)
     findings = Findings(coded, shown, pair_distances(coded, known, rng), seed)
-    # the name of a file need not be text
-    write_text(path, page(model, findings).encode(errors="backslashreplace").decode())
+    write_text(path, page(model, findings))

@@ -6,7 +6,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from ..codes import DEFAULT_WEIGHT, Layout
+from ..codes import DEFAULT_WEIGHT, Layout, check_bits
 from ..data.batches import Batches
 from ..data.known_pairs import KnownPairs
 from ..data.training_set import TrainingSet
@@ -14,7 +14,7 @@ from ..errors import UserError
 from ..losses.table import LOSSES, Loss, Reading
 from ..nets.backbones.table import BackboneRow, find_backbone
 from ..unsupervised.linear import check_directions
-from .asked import AUTO, Settings
+from .asked import AUTO, Settings, check_kind
 from .defaults import (
     ADDED_LATER,
     DEFAULTS,
@@ -131,7 +131,11 @@ class Used:
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Self:
         """From what :meth:`to_json` gave; what is not a setting, or is missing, raises TypeError."""
-        return cls(**{**ADDED_LATER, **stored})
+        used = cls(**{**ADDED_LATER, **stored})
+        for field in fields(cls):
+            check_kind(field.name, getattr(used, field.name), field.type)
+        check_bits(used.bits)
+        return used
 
 
 def resolve(settings: Settings, training: TrainingSet, *, shared: Collection[str] = ()) -> Used:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from ..errors import UserError
 from ..model.folder import CHECKPOINT, WEIGHTS
+from ..model.replacing import current
 from ..util.files import explain_os_errors
 
 
@@ -15,7 +16,7 @@ def is_unfinished(folder: Path) -> bool:
 
 def is_finished(folder: Path) -> bool:
     """Whether ``folder`` holds a model."""
-    return (folder / WEIGHTS).is_file()
+    return current(folder, WEIGHTS).is_file()
 
 
 def claim_folder(folder: Path, *, resume: bool, overwrite: bool) -> Path:
@@ -36,7 +37,7 @@ def claim_folder(folder: Path, *, resume: bool, overwrite: bool) -> Path:
         with explain_os_errors(folder):  # a model in it stays until the new one takes its place
             (folder / CHECKPOINT).unlink(missing_ok=True)
     with explain_os_errors(folder):
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.resolve().mkdir(parents=True, exist_ok=True)  # a link may lead to what is not there yet
     if not os.access(folder, os.W_OK):
         raise UserError(f"cannot write into {folder}: choose another folder")
     return folder

@@ -3,7 +3,7 @@
 import errno
 import json
 import os
-import tempfile
+import secrets
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from ..errors import DiskError
+from ..errors import DiskError, UserError
 
 LEFTOVER_SECONDS = 3600.0
 
@@ -36,6 +36,10 @@ def explain_os_errors(path: Path) -> Iterator[None]:
         if error.errno not in advice:
             raise
         raise DiskError(f"cannot write {path}: {advice[error.errno]}") from error
+    except ValueError as error:
+        if "\0" not in str(path):
+            raise
+        raise UserError(f"cannot write {str(path)!r}: no name of a file holds a NUL") from error
 
 
 def write_atomic(path: Path | str, write: Callable[[BinaryIO], object]) -> None:
@@ -43,18 +47,15 @@ def write_atomic(path: Path | str, write: Callable[[BinaryIO], object]) -> None:
     path = Path(path)
     with explain_os_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
         try:
-            with os.fdopen(descriptor, "wb") as file:
+            with temporary.open("xb") as file:  # unlike mkstemp's, colleagues may read it as they may others
                 write(file)
                 file.flush()
                 os.fsync(file.fileno())
-            umask = os.umask(0)
-            os.umask(umask)
-            Path(temporary).chmod(0o666 & ~umask)  # mkstemp's 0600 would lock colleagues out
-            Path(temporary).replace(path)
+            temporary.replace(path)
         except BaseException:
-            Path(temporary).unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
             raise
         sync_folder(path.parent)
 
@@ -103,8 +104,7 @@ def sync_folder(folder: Path) -> None:
 
 def write_json(path: Path | str, value: Any) -> None:
     """Write ``value`` as readable JSON, atomically."""
-    text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    write_atomic(path, lambda file: file.write(text.encode()))
+    write_text(path, json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def write_array(path: Path | str, array: NDArray[Any]) -> None:
@@ -119,14 +119,19 @@ def write_array(path: Path | str, array: NDArray[Any]) -> None:
 
 def write_text(path: Path | str, text: str) -> None:
     """Write ``text`` as UTF-8, atomically."""
-    write_atomic(path, lambda file: file.write(text.encode()))
+    write_atomic(path, lambda file: file.write(valid_text(text).encode()))
+
+
+def valid_text(text: str) -> str:
+    """The name of a file need not be text: bytes of it that are none are written out, ``caf\\udce9``."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 def state_of(path: Path) -> os.stat_result | None:
     """What the file system says of a file; None if it cannot be reached."""
     try:
         return path.stat()
-    except OSError:
+    except (OSError, ValueError):  # no file has a NUL in its name
         return None
 
 

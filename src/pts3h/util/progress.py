@@ -89,7 +89,7 @@ def drawn(description: str, total: int, unit: str) -> Iterator[Advance]:
             return Text("" if speed is None else f"{speed:,.{digits}f} {unit}/s")
 
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         Rate(),

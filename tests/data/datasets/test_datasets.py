@@ -13,8 +13,9 @@ import pytest
 from PIL import Image
 
 from pts3h import UserError
-from pts3h.data.datasets import cifar10, download, fashion_mnist
+from pts3h.data.datasets import cifar10, fashion_mnist
 from pts3h.data.datasets.table import load_dataset
+from pts3h.util import download
 from tests.pictures import serving, write_pictures
 
 RNG = np.random.default_rng(0)
@@ -134,6 +135,18 @@ class TestCifar10:
         with pytest.raises(UserError, match="is not CIFAR-10's binary archive"):
             load_dataset("cifar10", path)
 
+    @pytest.mark.parametrize("kind", [tarfile.DIRTYPE, tarfile.SYMTYPE, tarfile.FIFOTYPE, "too large"])
+    def test_a_batch_that_is_none(self, tmp_path, kind, monkeypatch):
+        monkeypatch.setattr(cifar10, "BATCH_BYTES", 3073)
+        entry = tarfile.TarInfo("cifar-10-batches-bin/data_batch_1.bin")
+        entry.linkname = "nowhere"
+        content = bytes(2 * 3073) if kind == "too large" else b""
+        entry.type, entry.size = (tarfile.REGTYPE if content else kind), len(content)
+        with tarfile.open(tmp_path / "cifar-10-binary.tar.gz", "w:gz") as archive:
+            archive.addfile(entry, io.BytesIO(content))
+        with pytest.raises(UserError, match=r"\(data_batch_1\.bin is not a batch of 10,000 pictures\)"):
+            load_dataset("cifar10", tmp_path)
+
     def test_no_archive(self, tmp_path):
         with pytest.raises(UserError, match=r"there is no .*cifar-10-binary"):
             load_dataset("cifar10", tmp_path)
@@ -162,8 +175,8 @@ class TestFashionMnist:
 
     def test_canonical_download(self, tmp_path, monkeypatch, no_tools):
         files = self.write(tmp_path / "www").iterdir()
-        digests = {path.name: hashlib.md5(path.read_bytes()).hexdigest() for path in files}
-        monkeypatch.setattr(fashion_mnist, "MD5", digests)
+        digests = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+        monkeypatch.setattr(fashion_mnist, "SHA256", digests)
         monkeypatch.setattr(fashion_mnist, "FOLDER", tmp_path / "nowhere")
         with serving(tmp_path / "www") as root:
             monkeypatch.setattr(fashion_mnist, "ADDRESS", f"{root}/")

@@ -54,15 +54,18 @@ def test_downloaded_weights_come_from_the_address_of_their_network(name, monkeyp
     module = import_module(row.make.partition(":")[0])
     asked = []
 
-    def fetch(*arguments):
-        asked.append(arguments)
+    def fetch(*arguments, sha256):
+        asked.append((*arguments, sha256))
         return load(row.make)().state_dict()
 
     monkeypatch.setattr(weights, "fetch_weights", fetch)
     with torch.device("meta"):
         net, missing = build_backbone(name)
     assert type(net) is load(row.make) and missing == []
-    assert asked == [(name, module.ADDRESS)] and module.ADDRESS.rsplit("/", 1)[1].startswith(name)
+    assert asked == [(name, module.ADDRESS, module.SHA256)]
+    file = module.ADDRESS.rsplit("/", 1)[1]
+    assert file.startswith(name) and len(module.SHA256) == 64
+    assert file.endswith(f"-{module.SHA256[:8]}.pth")  # torchvision puts the beginning into the name
 
 
 @pytest.mark.parametrize(("wrong", "hint"), [("xyz", ", ".join(NAMES)), ("alex-net", "did you mean alexnet")])

@@ -1,6 +1,7 @@
 """Weight files: tensors only, checked before use."""
 
 import hashlib
+from pathlib import Path
 
 import pytest
 import torch
@@ -64,46 +65,49 @@ class TestFetch:
         (tmp_path / "www").mkdir()
         return tmp_path / "www"
 
-    def serve(self, folder, content, digest=None):
-        """Write the weights under a name with the start of their digest in it."""
-        torch.save(content, folder / "weights.pth")
-        digest = digest or hashlib.sha256((folder / "weights.pth").read_bytes()).hexdigest()[:8]
-        return (folder / "weights.pth").rename(folder / f"alexnet-owt-{digest}.pth").name
+    def digest_of(self, folder, content):
+        """Write the weights; their digest."""
+        torch.save(content, folder / "w.pth")
+        return hashlib.sha256((folder / "w.pth").read_bytes()).hexdigest()
 
     def test_the_right_checksum(self, folder):
-        name = self.serve(folder, TENSORS)
+        sha256 = self.digest_of(folder, TENSORS)
         with serving(folder) as root:
-            address = f"{root}/{name}"
-            assert same(fetch_weights("alexnet", address))
-        assert same(fetch_weights("alexnet", address))  # kept, so no server is needed
+            address = f"{root}/w.pth"
+            assert same(fetch_weights("alexnet", address, sha256=sha256))
+        assert same(fetch_weights("alexnet", address, sha256=sha256))  # kept, so no server is needed
+        assert Path(torch.hub.get_dir(), "checkpoints", "w.pth").is_file()  # where others look for it, too
 
     def test_the_wrong_checksum(self, folder):
-        name = self.serve(folder, TENSORS, digest="00000000")
+        """All of its digits count, not only the first eight, which a file can be made to have."""
+        right = self.digest_of(folder, TENSORS)
+        wrong = right[:-1] + ("0" if right[-1] != "0" else "1")
         with (
             serving(folder) as root,
             pytest.raises(UserError, match="cannot get the weights of alexnet") as caught,
         ):
-            fetch_weights("alexnet", f"{root}/{name}")
+            fetch_weights("alexnet", f"{root}/w.pth", sha256=wrong)
         assert "hash" in str(caught.value) and "weights='random'" in str(caught.value)
+        assert not Path(torch.hub.get_dir(), "checkpoints", "w.pth").exists()
 
     def test_code_in_it_is_not_run(self, folder):
-        name = self.serve(folder, {"weight": Trap()})
+        sha256 = self.digest_of(folder, {"weight": Trap()})
         with serving(folder) as root, pytest.raises(UserError, match="cannot get the weights"):
-            fetch_weights("alexnet", f"{root}/{name}")
+            fetch_weights("alexnet", f"{root}/w.pth", sha256=sha256)
 
     def test_into_a_network_which_they_must_cover(self, folder):
-        name = self.serve(folder, TENSORS)
+        sha256 = self.digest_of(folder, TENSORS)
         with serving(folder) as root:
-            net = with_published_weights(torch.nn.Linear(3, 2), "line", f"{root}/{name}")
+            net = with_published_weights(torch.nn.Linear(3, 2), "line", f"{root}/w.pth", sha256=sha256)
             assert same(net.state_dict())
             two = torch.nn.Linear(3, 2)
             two.register_buffer("more", torch.zeros(1))
             with pytest.raises(UserError, match="does not cover more: it is for another network than line"):
-                with_published_weights(two, "line", f"{root}/{name}")
+                with_published_weights(two, "line", f"{root}/w.pth", sha256=sha256)
 
     def test_nobody_answers(self):
         with pytest.raises(UserError, match=r"give a local file with weights="):
-            fetch_weights("vgg16", "http://127.0.0.1:9/vgg16-397923af.pth")
+            fetch_weights("vgg16", "http://127.0.0.1:9/vgg16-397923af.pth", sha256="0" * 64)
 
 
 def test_loaded_by_name():

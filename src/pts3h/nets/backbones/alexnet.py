@@ -10,6 +10,7 @@ from .backbone import IMAGENET, Backbone
 from .weights import with_published_weights
 
 ADDRESS = "https://download.pytorch.org/models/alexnet-owt-7be5be79.pth"  # torchvision's, of ImageNet
+SHA256 = "7be5be791159472b1fbf3c69796f7cb30dca7ad8466c2df70058c37116cdee02"
 
 
 class AlexNet(Backbone):
@@ -50,4 +51,4 @@ class AlexNet(Backbone):
 
 def pretrained_alexnet() -> AlexNet:
     """AlexNet with torchvision's ImageNet weights."""
-    return with_published_weights(AlexNet(), "alexnet", ADDRESS)
+    return with_published_weights(AlexNet(), "alexnet", ADDRESS, sha256=SHA256)

@@ -6,6 +6,7 @@ from .backbone import IMAGENET, Backbone
 from .weights import with_published_weights
 
 ADDRESS = "https://download.pytorch.org/models/vgg16-397923af.pth"  # torchvision's, of ImageNet
+SHA256 = "397923af8e79cdbb6a7127f12361acd7a2f83e06b05044ddf496e83de57a5bf0"
 
 # channels and number of convolutions of each stage; each stage ends in pooling
 STAGES = ((64, 2), (128, 2), (256, 3), (512, 3), (512, 3))
@@ -42,4 +43,4 @@ class VGG16(Backbone):
 
 def pretrained_vgg16() -> VGG16:
     """VGG-16 with torchvision's ImageNet weights."""
-    return with_published_weights(VGG16(), "vgg16", ADDRESS)
+    return with_published_weights(VGG16(), "vgg16", ADDRESS, sha256=SHA256)

@@ -1,8 +1,6 @@
 """Pretrained weights from a file or an address, checked before use and never unpickled."""
 
-from http.client import HTTPException
 from pathlib import Path
-from pickle import UnpicklingError
 from typing import TypeVar
 
 import torch
@@ -10,6 +8,7 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from ...errors import UserError
+from ...util.download import download
 
 Net = TypeVar("Net", bound=nn.Module)
 
@@ -30,25 +29,21 @@ def read_weights(path: Path | str) -> dict[str, Tensor]:
     return tensors
 
 
-def with_published_weights(net: Net, name: str, address: str) -> Net:
+def with_published_weights(net: Net, name: str, address: str, *, sha256: str) -> Net:
     """``net`` with the weights at ``address``, which must cover all of it."""
-    if missing := load_weights(net, fetch_weights(name, address), address):
+    if missing := load_weights(net, fetch_weights(name, address, sha256=sha256), address):
         raise UserError(f"{address} does not cover {missing[0]}: it is for another network than {name}")
     return net
 
 
-def fetch_weights(name: str, address: str) -> dict[str, Tensor]:
-    """Download the weights of ``name`` once; the digits in the file's name are the start of its sha256."""
+def fetch_weights(name: str, address: str, *, sha256: str) -> dict[str, Tensor]:
+    """Download the weights of ``name`` once, to where torch keeps such files."""
     try:
-        tensors: dict[str, Tensor] = torch.hub.load_state_dict_from_url(
-            address, map_location="cpu", check_hash=True, weights_only=True, progress=False
-        )
-    except (OSError, RuntimeError, HTTPException, UnpicklingError) as error:
+        return read_weights(download(address, sha256=sha256, folder=Path(torch.hub.get_dir(), "checkpoints")))
+    except UserError as error:
         raise UserError(
-            f"cannot get the weights of {name} from {address} ({error}): "
-            "give a local file with weights=, or weights='random'"
+            f"cannot get the weights of {name}: {error}: give a local file with weights=, or weights='random'"
         ) from error
-    return tensors
 
 
 def load_weights(net: nn.Module, tensors: dict[str, Tensor], source: str) -> list[str]:

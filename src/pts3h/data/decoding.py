@@ -1,0 +1,146 @@
+"""One picture file → pixels, within a bound on memory that all threads share.
+
+A file of a few kilobytes can hold a picture of gigabytes. What decoding takes is reckoned from the header,
+before a pixel is decoded: a picture that takes more than all threads may take together is refused, and one
+that fits waits until the others leave enough.
+"""
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+from traceback import clear_frames
+from typing import TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageOps
+
+from ..cache.rows import NOWHERE
+from ..cache.segment import Key
+from ..errors import BrokenImage
+from ..util.budget import Budget
+from .formats import HEIC_EXTRA, lacks_extra, readable_formats
+
+Pixels = NDArray[np.uint8]
+T = TypeVar("T")
+
+MEMORY = Budget(1 << 30)
+# bytes for each pixel that is decoded, measured; some libraries keep copies of their own
+BYTES, BYTES_OF = 12, {"WEBP": 20, "AVIF": 20, "HEIF": 20}
+# JPEG is scaled down while it is decoded, but coefficients that come in several passes are all kept
+COEFFICIENTS_OF = {"JPEG": 6, "MPO": 6}
+
+DEEP = ("I", "I;16", "I;16B", "I;16L", "I;16N", "F")  # modes of grey pictures of more than 8 bits
+# what white may be where a picture does not say it; the first that is large enough
+WHITES = {"I": (255, 65535), "F": (1, 255, 65535)}
+# Pictures of these modes and transparent ones were decoded wrongly once. This is part of their keys, so that
+# features which were kept then are not taken for theirs.
+DECODED_ANEW = b"deep and transparent pictures"
+
+
+def decode_file(path: Path, size: int) -> Pixels:
+    """One picture as (3, size, size): upright, short side scaled to ``size``, centre cut out."""
+    memory = opened(path, lambda image: memory_for(image, size))
+    with MEMORY.take(memory):  # until all of the picture but the result is gone
+        return opened(path, lambda image: decode(image, size, memory))
+
+
+def opened(path: Path, work: Callable[[Image.Image], T]) -> T:
+    """What ``work`` makes of a picture; whatever goes wrong is said in one line."""
+    try:
+        return with_image(path, work)
+    except Image.DecompressionBombError as error:
+        raise BrokenImage(f"{path}: too many pixels to decode safely: make it smaller") from error
+    except Exception as error:  # decoders fail on damaged files in ways that no list of errors covers
+        clear_frames(error.__traceback__)  # which would hold on to the pixels
+        reason = str(error).removesuffix(f" {str(path)!r}") or type(error).__name__
+        if lacks_extra(path):
+            reason = f"HEIC pictures need an extra: {HEIC_EXTRA}"
+        raise BrokenImage(f"{path}: {reason}") from error
+
+
+def with_image(path: Path, work: Callable[[Image.Image], T]) -> T:
+    """What ``work`` makes of a picture, which is gone afterwards."""
+    with Image.open(path, formats=readable_formats()) as image:
+        return work(image)
+
+
+def memory_for(image: Image.Image, size: int) -> int:
+    """Bytes that it takes to decode an opened picture at ``size``, which it is prepared for."""
+    width, height = image.size
+    image.draft("RGB", (size, size))  # lets the JPEG decoder skip detail that would be scaled away
+    name = image.format or ""
+    memory = image.width * image.height * BYTES_OF.get(name, BYTES)
+    memory += width * height * COEFFICIENTS_OF.get(name, 0)
+    if memory > MEMORY.total:
+        raise Image.DecompressionBombError
+    return memory
+
+
+def decode(image: Image.Image, size: int, memory: int) -> Pixels:
+    """An opened picture as (3, size, size), in so much memory. What is copied is counted in ``BYTES``."""
+    if memory_for(image, size) > memory:
+        raise ValueError("it changed while it was read")
+    ImageOps.exif_transpose(image, in_place=True)
+    if image.mode in DEEP:
+        square = eight_bits(ImageOps.fit(image, (size, size), Image.Resampling.BILINEAR), white_of(image))
+    else:
+        square = ImageOps.fit(three_colours(image), (size, size), Image.Resampling.BILINEAR)
+    return np.asarray(square.convert("RGB")).transpose(2, 0, 1)
+
+
+def three_colours(image: Image.Image) -> Image.Image:
+    """A picture of 8 bits in colour, or in grey as it is; a transparent one as a white page shows it."""
+    if not image.has_transparency_data:
+        return image if image.mode in ("L", "RGB") else image.convert("RGB")
+    with_alpha = image if image.mode in ("LA", "RGBA") else image.convert("RGBA")
+    page = Image.new("RGB", image.size, "white")
+    page.paste(with_alpha, mask=with_alpha)
+    return page
+
+
+def white_of(image: Image.Image) -> int:
+    """The value that white has in a deep picture: by its format, else by the values that there are."""
+    if image.mode not in WHITES:
+        return 65535
+    low, high = cast(tuple[float, float], image.getextrema())
+    for white in WHITES[image.mode]:
+        if 0 <= low <= high <= white:
+            return white
+    raise ValueError(f"its values lie from {low:g} to {high:g}: save it with 8 or 16 bits, or from 0 to 1")
+
+
+def eight_bits(image: Image.Image, white: int) -> Image.Image:
+    """A deep picture as a grey one of 8 bits."""
+    values = np.asarray(image).astype(np.float32) * (255 / white)
+    if not np.isfinite(values).all():
+        raise ValueError("it holds NaN or infinity")
+    return Image.fromarray(np.round(values).clip(0, 255).astype(np.uint8))
+
+
+def image_size(path: Path) -> tuple[int, int] | None:
+    """Width and height from the file's header; None where it has no readable one."""
+    try:
+        return opened(path, lambda image: image.size)
+    except BrokenImage:  # decode_file will say why
+        return None
+
+
+def picture_key(path: Path) -> Key:
+    """A digest of a file's content, and of how it is decoded; ``NOWHERE`` where it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256")
+    except OSError:
+        return NOWHERE
+    if is_decoded_anew(path):
+        digest.update(DECODED_ANEW)
+    return digest.digest()
+
+
+def is_decoded_anew(path: Path) -> bool:
+    """Whether a picture was decoded wrongly once, by its header."""
+    try:
+        return opened(path, lambda image: image.mode in DEEP or image.has_transparency_data)
+    except BrokenImage:
+        return False
