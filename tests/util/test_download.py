@@ -4,12 +4,13 @@ import gc
 import hashlib
 import socketserver
 import threading
+import weakref
 from contextlib import contextmanager, suppress
 
 import pytest
 
 from pts3h import UserError
-from pts3h.util.download import download, has_digest
+from pts3h.util.download import download, has_digest, within
 from pts3h.util.files import cache_folder
 from tests.pictures import serving
 
@@ -51,6 +52,34 @@ def test_no_such_file(address):
         download(f"{address}.gz", sha256=SHA256)
 
 
+def left_alone():
+    return [thread for thread in threading.enumerate() if thread.name == "download"]
+
+
+def test_what_failed_holds_on_to_nothing():
+    """A connection that waits for the collector of garbage may be closed in the wrong order."""
+
+    class Connection:
+        pass
+
+    held = []
+
+    def work():
+        connection = Connection()
+        held.append(weakref.ref(connection))
+        raise OSError(f"{connection} is lost")
+
+    gc.disable()
+    try:
+        with suppress(OSError):
+            within(60, work)
+        for thread in left_alone():
+            thread.join()
+        assert held[0]() is None
+    finally:
+        gc.enable()
+
+
 @contextmanager
 def dripping(beginning):
     """A server that sends a beginning and then a byte now and then, for ever."""
@@ -68,9 +97,8 @@ def dripping(beginning):
         yield f"http://127.0.0.1:{server.server_address[1]}/data.bin"
         stop.set()
         server.shutdown()
-    for thread in threading.enumerate():
-        if thread.name == "download":  # was left alone, and ends with the server
-            thread.join()
+    for thread in left_alone():
+        thread.join()  # it ends with the server
 
 
 @pytest.mark.parametrize(

@@ -60,15 +60,20 @@ def within(seconds: float, work: Callable[[], T]) -> T:
     and then, in the middle of a line.
     """
     future: Future[T] = Future()
+    threading.Thread(target=fulfil, args=(future, work), daemon=True, name="download").start()
+    try:
+        return future.result(timeout=seconds)
+    finally:
+        del future  # see below
 
-    def run() -> None:
-        try:
-            future.set_result(work())
-        except BaseException as error:
-            future.set_exception(error)
 
-    threading.Thread(target=run, daemon=True, name="download").start()
-    return future.result(timeout=seconds)
+def fulfil(future: Future[T], work: Callable[[], T]) -> None:
+    """Do the work of a future."""
+    try:
+        future.set_result(work())
+    except BaseException as error:
+        future.set_exception(error)
+        del future  # it knows the error, which knows this frame: connections would stay open in that circle
 
 
 class DownloadBar(ExitStack):
