@@ -159,8 +159,8 @@ class Hasher:
             code_size: Pixels per side when a fine-tuned network encodes pictures. Random crops
                 enlarge what is in a picture, so that encoding at a third more than training
                 gains. By default ``image_size``.
-            mirror: Whether a fine-tuned network encodes a picture together with its mirror image.
-                By default no.
+            mirror: Whether a picture is encoded together with its mirror image: better codes in
+                twice the time. By default no.
             views: Perturbed copies of each picture in the feature cache. By default 3.
             crop: Smallest share of a picture's area that a random crop keeps. By default 0.5.
             flip: Probability of mirroring a picture. By default 0.5.

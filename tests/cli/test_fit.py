@@ -157,7 +157,7 @@ def test_items_that_are_none(here, refused):
         (["--omega", "much"], "Invalid value for '--omega'"),
         (["--optimizer", "adam"], "optimizer must be one of auto, sgd, adamw, got 'adam'"),
         (["--noise", "0.1", "--fine-tune"], "noise=0.1 would do nothing here"),
-        (["--mirror"], "mirror=True would do nothing here: it is for fine-tuned networks"),
+        (["--code-size", "128"], "code_size=128 would do nothing here: it is for fine-tuned networks"),
         (["--grid", "omega=a,b"], "--grid takes NAME=number,number,..."),
         (["--backbone", "resnet50"], "there is no backbone 'resnet50'"),
         (["--image-size", "0"], "image_size must be at least 8"),

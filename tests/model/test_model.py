@@ -49,6 +49,18 @@ class TestEncodingPictures:
         assert fingerprint != whole.fingerprint
 
 
+def test_a_frozen_network_codes_a_picture_as_its_mirror_image():
+    """The mean of both sides is the same from either, in learned bits and in look bits."""
+    images, _ = pictures(40, side=16)
+    hasher = fitted(images, **SMALL, freeze=True, mirror=True, look_bits=3)
+    turned = np.ascontiguousarray(images[:, :, ::-1])
+    ours, theirs = (hasher.outputs(some)[0] for some in (images, turned))
+    np.testing.assert_allclose(ours, theirs, rtol=1e-3, atol=1e-5)
+    plain = replace(hasher.model, used=hasher.used.but({"mirror": False}))
+    assert np.abs(plain.outputs(images)[0] - plain.outputs(turned)[0]).max() > 1e-5
+    assert plain.fingerprint != hasher.fingerprint
+
+
 def test_backbone_and_fingerprint_are_made_once_per_loaded_model(tmp_path, monkeypatch):
     images, _ = pictures(40, side=16)
     fitted(images, **SMALL, freeze=True).save(tmp_path / "model")

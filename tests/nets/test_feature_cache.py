@@ -67,6 +67,19 @@ class TestCache:
         for one, other in ((clean, first), (clean, second), (first, second)):
             assert (one != other).any(axis=1).all()
 
+    def test_mirrored_features_are_the_mean_of_both_sides(self, frozen, backbone, images, calls):
+        turned = ImageArray(np.ascontiguousarray(images.pixels[:, :, ::-1]))
+        plain = direct(backbone, images)
+        expected = (plain[:, 0] + direct(backbone, turned, copies=0)[:, 0]) / 2
+        cached = frozen.cached(images, **OPTIONS, mirror=True).array
+        np.testing.assert_allclose(cached[:, 0], expected, atol=2e-3, rtol=2e-3)
+        np.testing.assert_allclose(cached[:, 1:], plain[:, 1:], atol=2e-3, rtol=2e-3)
+        calls.clear()
+        np.testing.assert_array_equal(frozen.clean(images, size=16, mirror=True).array, cached[:, :1])
+        assert not calls
+        fresh = frozen.clean(turned, size=16, mirror=True).array
+        np.testing.assert_allclose(fresh, cached[:, :1], atol=2e-3, rtol=2e-3)
+
     def test_the_second_time_nothing_is_computed(self, frozen, images, calls):
         first = frozen.cached(images, **OPTIONS)
         assert calls == [20] * 3  # the pictures and two copies of each
@@ -157,9 +170,10 @@ class TestCache:
             {"size": 24},
             {"copies": 1},
             {"views": ImageViews(flip=0)},
+            {"mirror": True},
             {"images": ImageArray(pictures(20, seed=1)[0])},
         ],
-        ids=["size", "copies", "views", "content"],
+        ids=["size", "copies", "views", "mirror", "content"],
     )
     def test_what_shapes_the_features_is_part_of_the_key(self, frozen, images, calls, change):
         frozen.cached(images, **OPTIONS)

@@ -146,7 +146,8 @@ class Model:
         inputs = self._inputs(items, progress)
         # frozen features show their own bar; what is above them takes a moment
         shown = progress if self.used.fine_tunes else False
-        outputs = run(network, inputs, np.arange(len(items)), mirror=self.used.mirror, progress=shown)
+        mirror = self.used.mirror and self.used.fine_tunes  # frozen features know the mirror image already
+        outputs = run(network, inputs, np.arange(len(items)), mirror=mirror, progress=shown)
         return outputs, dict(sorted(inputs.broken.items()))
 
     def _inputs(self, items: Items, progress: Progress) -> Inputs:
@@ -159,7 +160,9 @@ class Model:
             )
         if self._frozen is None:
             return ImageInputs(images, self.used.code_size)
-        features = self._frozen.clean(images, size=self.used.image_size, progress=progress)
+        features = self._frozen.clean(
+            images, size=self.used.image_size, mirror=self.used.mirror, progress=progress
+        )
         return VectorInputs(features.array, broken=features.broken)
 
     @cached_property

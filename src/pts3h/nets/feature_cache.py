@@ -63,6 +63,7 @@ class Wanted:
         size: pixels per side.
         copies: perturbed copies of each.
         views: how they are perturbed.
+        mirror: whether the clean features are the mean of a picture's and its mirror image's.
     """
 
     images: Images
@@ -70,6 +71,7 @@ class Wanted:
     size: int
     copies: int = 0
     views: ImageViews = field(default_factory=ImageViews)
+    mirror: bool = False
 
     def keys_at(self, positions: Iterable[int]) -> list[Key]:
         """Of some pictures."""
@@ -108,7 +110,14 @@ class FrozenBackbone:
         return features.half().float()
 
     def cached(
-        self, images: Images, *, size: int, copies: int, views: ImageViews, progress: Progress = None
+        self,
+        images: Images,
+        *,
+        size: int,
+        copies: int,
+        views: ImageViews,
+        mirror: bool = False,
+        progress: Progress = None,
     ) -> Features:
         """Features of all images: those of known ones from disk, the others are computed and kept.
 
@@ -116,7 +125,7 @@ class FrozenBackbone:
         processes with the same images one computes and the others wait. A run that was stopped goes on where
         it was.
         """
-        wanted = Wanted(images, images.keys(progress), size, copies, views)
+        wanted = Wanted(images, images.keys(progress), size, copies, views, mirror)
         found = find(self._segments(wanted), wanted.keys)
         if found.known.all():
             return Features(found.array(1 + copies, self.width), {})
@@ -127,9 +136,11 @@ class FrozenBackbone:
             lock.unlink(missing_ok=True)  # whoever waits for it has it open
         return features
 
-    def clean(self, images: Images, *, size: int, progress: Progress = None) -> Features:
+    def clean(
+        self, images: Images, *, size: int, mirror: bool = False, progress: Progress = None
+    ) -> Features:
         """The same without copies, but nobody waits for another process, and the cache may be read-only."""
-        wanted = Wanted(images, images.keys(progress), size)
+        wanted = Wanted(images, images.keys(progress), size, mirror=mirror)
         try:
             return self._kept(wanted, progress)
         except DiskError as error:
@@ -198,12 +209,16 @@ class FrozenBackbone:
         versions[:, :1] = clean.array(1, self.width)
         unknown = np.flatnonzero(~clean.known)
         if len(unknown):
-            versions[unknown, 0] = self(pixels[unknown]).half().cpu().numpy()
+            versions[unknown, 0] = self._clean(pixels[unknown], wanted.mirror).half().cpu().numpy()
         # one copy at a time: with all at once the activations leave the cache, at half the speed
         for number in range(1, 1 + wanted.copies):
             chance = chance_of(wanted.keys_at(positions), number)
             versions[:, number] = self(wanted.views.by_chance(pixels, chance)).half().cpu().numpy()
         return versions
+
+    def _clean(self, pixels: Tensor, mirror: bool) -> Tensor:
+        features = self(pixels)
+        return (features + self(pixels.flip(3))) / 2 if mirror else features
 
     def _segments(self, wanted: Wanted) -> list[Segment]:
         """Where the features may lie; clean ones lie beside all copies."""
@@ -217,7 +232,7 @@ class FrozenBackbone:
         """Folders for all that shapes the features, apart from the picture."""
         plain = re.sub(r"[^\w.-]+", "-", self.name)
         shaping = short_digest(f"{self.name} {self.digest} {wanted.size}".encode())
-        network = f"{plain}-{wanted.size}px-{shaping}"
+        network = f"{plain}-{wanted.size}px-{'mirror-' if wanted.mirror else ''}{shaping}"
         if not wanted.copies:
             return network, "0-copies"
         views = short_digest(json.dumps(asdict(wanted.views), sort_keys=True).encode())

@@ -115,7 +115,8 @@ class Settings:
     """Pixels per side when a fine-tuned network encodes pictures. Random crops enlarge what is in a picture,
     so that encoding at a third more than training gains. By default ``image_size``."""
     mirror: bool | None = None
-    """Whether a fine-tuned network encodes a picture together with its mirror image. By default no."""
+    """Whether a picture is encoded together with its mirror image: better codes in twice the time. By
+    default no."""
     views: int | None = None
     """Perturbed copies of each picture in the feature cache. By default 3."""
     crop: float | None = None

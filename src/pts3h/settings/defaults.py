@@ -32,7 +32,6 @@ FOR_NO_FINE_TUNING: dict[str, Any] = {
     "warm_start": False,
     "fixed_norm": False,
     "backbone_rate": 0.0,
-    "mirror": False,
 }
 FOR_VECTORS: dict[str, Any] = {
     **FOR_NO_FINE_TUNING,
@@ -41,6 +40,7 @@ FOR_VECTORS: dict[str, Any] = {
     "freeze": True,
     "hidden": 512,
     "image_size": 0,
+    "mirror": False,
     "views": 0,
     "crop": 1.0,
     "flip": 0.0,

@@ -19,12 +19,12 @@ class Rule(NamedTuple):
 
 RULES = (
     Rule(
-        ("backbone", "weights", "freeze", "image_size", "views", "crop", "flip", "jitter"),
+        ("backbone", "weights", "freeze", "image_size", "mirror", "views", "crop", "flip", "jitter"),
         lambda used, loss: used.takes_pictures,
         "it is for pictures, and these items are vectors",
     ),
     Rule(
-        ("warm_start", "fixed_norm", "backbone_rate", "code_size", "mirror"),
+        ("warm_start", "fixed_norm", "backbone_rate", "code_size"),
         lambda used, loss: used.fine_tunes,
         "it is for fine-tuned networks, and here no backbone is trained",
     ),

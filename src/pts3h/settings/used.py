@@ -94,6 +94,11 @@ class Used:
         return self.takes_pictures and not self.freeze
 
     @property
+    def mirrors_features(self) -> bool:
+        """Whether frozen features are the mean of a picture's and its mirror image's."""
+        return self.mirror and not self.fine_tunes
+
+    @property
     def learns_from_unlabelled(self) -> bool:
         """Whether unlabelled items take part."""
         return self.omega > 0 and (self.consistency or self.gamma > 0)

@@ -43,7 +43,12 @@ def compute_features(images: Images, backbone: Backbone, used: Used, progress: P
     """Frozen features of the images and of their perturbed copies, through the cache."""
     frozen = FrozenBackbone(backbone, name=used.backbone)
     return frozen.cached(
-        images, size=used.image_size, copies=used.views, views=image_views(used), progress=progress
+        images,
+        size=used.image_size,
+        copies=used.views,
+        views=image_views(used),
+        mirror=used.mirrors_features,
+        progress=progress,
     )
 
 

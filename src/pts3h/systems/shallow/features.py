@@ -31,7 +31,12 @@ class Features:
         if images is None or self.frozen is None:
             return np.asarray(training.items.content)
         features = self.frozen.cached(
-            images, size=used.image_size, copies=used.views, views=image_views(used), progress=self.progress
+            images,
+            size=used.image_size,
+            copies=used.views,
+            views=image_views(used),
+            mirror=used.mirrors_features,
+            progress=self.progress,
         )
         if features.broken:
             reason = features.broken[min(features.broken)]
@@ -42,5 +47,10 @@ class Features:
         """(n, d), and the reason by position for pictures that cannot be read."""
         if items.images is None or self.frozen is None:
             return np.asarray(items.content), {}
-        features = self.frozen.clean(items.images, size=self.used.image_size, progress=self.progress)
+        features = self.frozen.clean(
+            items.images,
+            size=self.used.image_size,
+            mirror=self.used.mirrors_features,
+            progress=self.progress,
+        )
         return features.array[:, 0], features.broken
