@@ -7,7 +7,7 @@ query: how many items, and how many relevant ones, at each distance.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
@@ -57,6 +57,13 @@ class Report:
         if self.order == "expected":
             return expected_average_precision(self.items, self.relevant, k)
         return bound_average_precision(self.items, self.relevant, k, best=self.order == "optimistic")
+
+    def without_self(self) -> "Report":
+        """The same where the queries are the database, in its order, and nobody is to find itself."""
+        if self.ranked is not None:
+            raise UserError("a stable order ranks each query beside itself: leave out order")
+        itself = np.eye(1, self.items.shape[1], dtype=np.int64)  # at distance 0, and relevant
+        return replace(self, items=self.items - itself, relevant=self.relevant - itself)
 
     def precision_within(self, radius: int = 2) -> float:
         """Relevant share of what lies within a radius, mean over queries; 0 where nothing does."""

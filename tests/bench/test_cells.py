@@ -12,9 +12,10 @@ import pytest
 import torch
 
 from pts3h import load_model
-from pts3h.bench.cells import codes_file, course, run_cell, task_of
+from pts3h.bench.cells import codes_file, course, run_cell
 from pts3h.bench.plan import Cell, Setup
 from pts3h.bench.sources import load_data, split_of
+from pts3h.bench.tasks import task_of
 from pts3h.data.splits import Split
 from pts3h.errors import Interrupted, UserError
 from pts3h.objectives.pts3h import PTS3H

@@ -40,24 +40,47 @@ def differing(signs, a, b):
     return int((signs[a] != signs[b]).sum())
 
 
+def mean_of_rankings(signs, labels, queries, database):
+    """The mean average precision of queries that have something to find, themselves left out."""
+    found = []
+    for query in queries:
+        others = [item for item in database if item != query]
+        relevant = [labels[query] == labels[item] for item in others]
+        if any(relevant):
+            found.append(average_precision([differing(signs, query, item) for item in others], relevant))
+    return np.mean(found)
+
+
 @pytest.mark.parametrize("seed", range(3))
-def test_labels_score_the_map_of_the_queries(seed):
+def test_labels_score_how_items_kept_back_find_each_other(seed):
     rng = np.random.default_rng(seed)
     signs = rng.choice([-1.0, 1.0], (20, BITS))
     signs[:, 3:] = 1  # few distances, so that there are ties
-    queries, database = np.array([4, 9, 17]), np.array([0, 1, 5, 6, 12, 19])
-    labels = np.arange(20) % 2
+    queries, database = np.array([3, 4, 9, 10, 15, 17]), np.array([0, 1, 5, 6, 12, 19])
+    labels = np.arange(20) % 3
+    labels[17] = 3  # has no fellow
     held = HeldOutLabels(queries, labels[queries], database, labels[database])
     encode, asked = encoder_of(signs)
-    expected = [
-        average_precision(
-            [differing(signs, query, item) for item in database],
-            [labels[query] == labels[item] for item in database],
-        )
-        for query in queries
-    ]
-    assert held.score(encode, BITS) == pytest.approx(np.mean(expected))
-    assert {*np.concatenate(asked)} == {*queries, *database}
+    assert held.score(encode, BITS) == pytest.approx(mean_of_rankings(signs, labels, queries, queries))
+    assert {*np.concatenate(asked)} == {*queries}  # what was learned from is not looked at
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_where_most_have_no_fellow_labels_score_how_they_find_the_others(seed):
+    rng = np.random.default_rng(seed)
+    signs = rng.choice([-1.0, 1.0], (20, BITS))
+    signs[:, 3:] = 1
+    queries, database = np.array([4, 9, 17]), np.array([0, 1, 5, 6, 12, 19])
+    labels = np.arange(20) % 4
+    labels[17] = 5  # has no fellow anywhere
+    held = HeldOutLabels(queries, labels[queries], database, labels[database])
+    expected = mean_of_rankings(signs, labels, [4, 9], database)
+    assert held.score(encoder_of(signs)[0], BITS) == pytest.approx(expected)
+
+
+def test_labels_without_any_fellow_score_nothing():
+    held = HeldOutLabels(np.array([0, 1]), np.array([0, 1]), np.array([2]), np.array([2]))
+    assert held.score(encoder_of(np.ones((3, BITS)))[0], BITS) == 0
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -7,22 +7,19 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
 from ..codes import pack
-from ..data.datasets.dataset import Dataset
-from ..data.known_pairs import LabelPairs
-from ..data.splits import Split
-from ..data.training_set import TrainingSet
 from ..errors import UserError
 from ..evaluation import Report, evaluate
 from ..model.folder import save_model
-from ..systems.system import Task
 from ..systems.table import SYSTEMS
 from ..util.files import write_array, write_json
 from .plan import Cell, Setup
-from .sources import known_labels, load_data, split_of
+from .provenance import provenance
+from .sources import load_data, split_of
+from .tasks import task_of
+from .tuning import chosen_settings
 
 RANKS = (1, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
 COURSE = 100  # points kept of thr's way through training
@@ -52,7 +49,8 @@ def run_cell(
     data = load_data(setup.data_name, setup.place, setup.labels, setup.images)
     split = split_of(data, cell.labels, cell.seed)
     started = time.monotonic()
-    system, task = SYSTEMS.find(cell.method), task_of(setup, cell, data, split, folder)
+    system, tuned = SYSTEMS.find(cell.method), chosen_settings(folder, cell) if setup.tune else {}
+    task = task_of(setup, cell, data, split, folder, tuned)
     used = system.used(task)
     torch.set_num_threads(threads if used is not None and used.fine_tunes else 1)
     encoder = system.fit(task)
@@ -69,6 +67,8 @@ def run_cell(
         "seconds": round(time.monotonic() - started, 2),
         "split": split.digest(),
         "settings": system.record(task),
+        "tuned": tuned,
+        **provenance(),
         "course": course(encoder.history),
     }
     if keep_codes:
@@ -77,21 +77,6 @@ def run_cell(
         save_model(encoder.model, model_folder, overwrite=True)
         split.save(model_folder / "split.json")
     write_json(folder / cell.file, result)
-
-
-def task_of(setup: Setup, cell: Cell, data: Dataset, split: Split, folder: Path) -> Task:
-    """What a cell's system is asked to do. No query takes part, neither labelled nor unlabelled."""
-    known = LabelPairs(known_labels(data, split))
-    pool = np.setdiff1d(split.database, split.labelled)
-    settings, shared = setup.settings_of(cell)
-    return Task(
-        TrainingSet(data.items, known, pool),
-        cell.bits,
-        cell.seed,
-        settings=settings,
-        shared=shared,
-        folder=folder / cell.file.removesuffix(".json"),
-    )
 
 
 def codes_file(folder: Path, cell: Cell) -> Path:

@@ -12,6 +12,7 @@ KEYS = {
     "bits": list,
     "label_count": list,
     "runs": int,
+    "tune": int,
     "settings": dict,
     "of": dict,
 }

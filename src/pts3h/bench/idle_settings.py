@@ -4,9 +4,9 @@ from pathlib import Path
 
 from ..errors import UserError
 from ..systems.table import SYSTEMS
-from .cells import task_of
 from .plan import Plan
 from .sources import load_data, split_of
+from .tasks import task_of
 
 
 def refuse_idle_settings(plan: Plan, folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Run the cells that are missing, one core each: two runs on two cores gain more than one run on both."""
+"""Run what is missing, one core each: two runs on two cores gain more than one run on both."""
 
 import multiprocessing
 import os
@@ -9,7 +9,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ..errors import UserError
 from ..model.networks import load_backbone
@@ -18,12 +18,16 @@ from ..systems.table import SYSTEMS
 from ..training.preparation import compute_features
 from ..util.cores import usable_cores
 from ..util.progress import Progress, bar
-from .cells import run_cell, task_of
+from .cells import run_cell
 from .own_rows import keep_rows, own_rows
-from .plan import Cell, Plan, Setup, claim
+from .plan import Cell, Old, Plan, Setup, claim
+from .provenance import code_digest, made_by
 from .sources import load_data, split_of
+from .tasks import task_of
+from .tuning import Try, run_try, tries_of
 
 MOST_WORKERS = 8
+Job = TypeVar("Job", Cell, Try)
 
 
 def run_matrix(
@@ -34,6 +38,7 @@ def run_matrix(
     progress: Progress = None,
     keep_codes: bool = False,
     models: Mapping[Cell, Path] | None = None,
+    old: Old = "refuse",
 ) -> int:
     """Run what has no file yet, and return how many cells failed.
 
@@ -47,30 +52,64 @@ def run_matrix(
         progress: whether to show a bar.
         keep_codes: also write the codes of each cell.
         models: where to write the models of some cells.
+        old: what to do where cells were made by another version of the code: refuse, keep them, or run them
+            again.
     """
     claim(folder, plan.setup)
-    cells = plan.cells()
+    cells, tries = plan.cells(), tries_of(plan, folder)
+    files = [one.file for one in tries] + [cell.file for cell in cells]
+    settle_old([folder / file for file in files], old)
     missing = [cell for cell in cells if not (folder / cell.file).is_file()]
     if not missing:
         return 0
     fill_feature_cache(plan.setup, missing, folder, progress)
+    if lost := run_missing(
+        tries, folder, "tries", partial(run_try, plan.setup, plan.runs, folder), workers, progress
+    ):
+        raise UserError(f"{lost} tries failed, for the reasons above: the same command tries them again")
     cores = usable_cores()
-    workers = min(workers or cores, len(missing), MOST_WORKERS)
-    run = partial(
-        run_one, plan.setup, folder, max(cores // workers, 1), keep_codes=keep_codes, models=models or {}
-    )
+    threads = max(cores // min(workers or cores, len(missing)), 1)
+    run = partial(run_one, plan.setup, folder, threads, keep_codes=keep_codes, models=models or {})
+    failed = run_missing(cells, folder, "runs", run, workers, progress)
+    if failed == len(missing) and failed == len(cells):
+        raise UserError(f"all {failed} runs failed, for the reasons above")
+    return failed
+
+
+def run_missing(
+    jobs: Sequence[Job],
+    folder: Path,
+    what: str,
+    run: Callable[[Job], None],
+    workers: int | None,
+    progress: Progress,
+) -> int:
+    """Run the jobs that have no file yet, and return how many failed."""
+    missing = [job for job in jobs if not (folder / job.file).is_file()]
+    workers = min(workers or usable_cores(), max(len(missing), 1), MOST_WORKERS)
     failed = 0
-    with bar("runs", len(cells), unit="runs", progress=progress) as advance:
-        advance(len(cells) - len(missing))
-        for cell, error in run_all(missing, run, workers):
+    with bar(what, len(jobs), unit=what, progress=progress if missing else False) as advance:
+        advance(len(jobs) - len(missing))
+        for job, error in run_all(missing, run, workers):
             advance(1)
             if error is not None:
                 failed += 1
                 reason = " ".join(str(error).split()) or type(error).__name__
-                print(f"failed {cell.file.removesuffix('.json')}: {reason}", file=sys.stderr, flush=True)
-    if failed == len(missing) and failed == len(cells):
-        raise UserError(f"all {failed} runs failed, for the reasons above")
+                print(f"failed {job.file.removesuffix('.json')}: {reason}", file=sys.stderr, flush=True)
     return failed
+
+
+def settle_old(files: Sequence[Path], old: Old) -> None:
+    """Never mix what two versions of the code made, unless that was asked for."""
+    stale = [path for path in files if path.is_file() and made_by(path) != code_digest()]
+    if old == "again":
+        for path in stale:
+            path.unlink()
+    elif old == "refuse" and stale:
+        raise UserError(
+            f"{len(stale)} of {len(files)} runs in {stale[0].parent} were made by another version of the "
+            "code: choose another --out, run them again by --old again, or keep them by --old keep"
+        )
 
 
 def run_one(
@@ -98,44 +137,44 @@ def fill_feature_cache(setup: Setup, cells: Sequence[Cell], folder: Path, progre
 
 
 def run_all(
-    cells: Sequence[Cell], run: Callable[[Cell], None], workers: int
-) -> Iterator[tuple[Cell, Exception | None]]:
-    """Run cells in processes; yield each with what went wrong.
+    jobs: Sequence[Job], run: Callable[[Job], None], workers: int
+) -> Iterator[tuple[Job, Exception | None]]:
+    """Run jobs in processes; yield each with what went wrong.
 
-    A process that dies takes its pool with it, and it cannot be told which cell it was: those that were
+    A process that dies takes its pool with it, and it cannot be told which job it was: those that were
     under way then run once more, each in a pool of its own.
     """
-    waiting, suspects = list(reversed(cells)), list[Cell]()
+    waiting, suspects = list(reversed(jobs)), list[Job]()
     while waiting:
         with pool_of(workers) as pool:
-            under_way: dict[Future[None], Cell] = {}
+            under_way: dict[Future[None], Job] = {}
             broken = False
             while (waiting and not broken) or under_way:
                 while waiting and not broken and len(under_way) < workers:
-                    cell = waiting.pop()
+                    job = waiting.pop()
                     try:
-                        under_way[pool.submit(run, cell)] = cell
+                        under_way[pool.submit(run, job)] = job
                     except BrokenProcessPool:
-                        waiting.append(cell)
+                        waiting.append(job)
                         broken = True
                 for future in wait(under_way, return_when=FIRST_COMPLETED).done:
-                    cell = under_way.pop(future)
+                    job = under_way.pop(future)
                     error = future.exception()
                     if isinstance(error, BrokenProcessPool):
-                        suspects.append(cell)
+                        suspects.append(job)
                         broken = True
                     elif error is None or isinstance(error, Exception):
-                        yield cell, error
+                        yield job, error
                     else:
                         raise error
-    for cell in suspects:
+    for job in suspects:
         with pool_of(1) as pool:
-            error = pool.submit(run, cell).exception()
+            error = pool.submit(run, job).exception()
             if isinstance(error, BrokenProcessPool):
                 error = UserError("its process died, perhaps because memory ran out")
             if error is not None and not isinstance(error, Exception):
                 raise error
-            yield cell, error
+            yield job, error
 
 
 def pool_of(workers: int) -> ProcessPoolExecutor:

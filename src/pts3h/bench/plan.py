@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from ..codes import check_bits
 from ..data.datasets.table import DATASETS, DataSetRow
@@ -20,6 +20,10 @@ SENSITIVITY: dict[str, tuple[float, ...]] = {
     "gamma": (0.0, 0.1, 0.25, 0.5, 1.0, 2.0),
     "similar_share": (0.02, 0.05, 0.1, 0.15, 0.2, 0.3),
 }
+
+
+Old = Literal["refuse", "keep", "again"]  # cells that another version of the code made
+ADDED_LATER = {"tune": 0}  # what notes of earlier versions do not say
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,7 @@ class Setup:
         images: size of a smaller sample; None for all.
         settings: of :class:`pts3h.settings.asked.Settings`, for every system that they can act in.
         of: settings of one system, by its name.
+        tune: tries that every system has to choose its settings; 0 leaves them at their defaults.
     """
 
     dataset: str | DataSetRow
@@ -66,8 +71,11 @@ class Setup:
     images: int | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
     of: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    tune: int = 0
 
     def __post_init__(self) -> None:
+        if self.tune < 0 or self.tune == 1:
+            raise UserError(f"--tune takes a number of tries, 2 or more, got {self.tune}")
         if not isinstance(self.dataset, str):
             object.__setattr__(self, "dataset", DATASETS.find(self.dataset).name)
         of = {method: named(settings) for method, settings in self.of.items()}
@@ -171,7 +179,7 @@ def claim(folder: Path, setup: Setup, command: str | None = None) -> None:
     if note.is_file():
         try:
             stored = json.loads(note.read_text())
-            other, commands = stored["setup"], [*stored["commands"]]
+            other, commands = {**ADDED_LATER, **stored["setup"]}, [*stored["commands"]]
         except (ValueError, KeyError, TypeError) as error:
             raise UserError(f"{note} is not a note of pts3h bench ({error})") from error
         if differing := [name for name in wanted if wanted[name] != other.get(name)]:

@@ -2,6 +2,7 @@
 
 import html
 import json
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,9 @@ from .tables import (
     to_csv,
     to_latex,
     to_markdown,
+    tuning_table,
 )
+from .tuning import Tries, read_tries
 
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; }
@@ -42,13 +45,14 @@ NOTE = (
 )
 
 
-def tables_of(summaries: Sequence[Summary], ranks: int | None) -> list[Table]:
-    """All tables: MAP and precision for each number of labels, gains, times."""
+def tables_of(summaries: Sequence[Summary], ranks: int | None, tries: Tries) -> list[Table]:
+    """All tables: MAP and precision for each number of labels, gains, what was chosen, times."""
     tables = []
     for labels in sorted({s.labels for s in summaries}, reverse=True):
         tables += [map_table(summaries, labels, ranks), precision_table(summaries, labels)]
     gains = significance_table(summaries)
-    return [*tables, *([gains] if gains else []), time_table(summaries)]
+    chosen = tuning_table(tries)
+    return [*tables, *(one for one in (gains, chosen) if one), time_table(summaries)]
 
 
 def write_report(folder: Path) -> list[Table]:
@@ -57,7 +61,7 @@ def write_report(folder: Path) -> list[Table]:
     summaries = summaries_of(results, note)
     if not summaries:
         raise UserError(f"{folder} holds no finished cell yet")
-    tables = tables_of(summaries, results[0]["map_at"])
+    tables = tables_of(summaries, results[0]["map_at"], read_tries(folder))
     plots = all_plots(results, summaries)
     write_text(folder / "table.md", "\n".join(map(to_markdown, tables)))
     write_text(folder / "table.tex", "\n".join(map(to_latex, tables)))
@@ -65,13 +69,19 @@ def write_report(folder: Path) -> list[Table]:
     for plot in plots:
         write_bytes(folder / f"{plot.name}.png", plot.png)
         write_bytes(folder / f"{plot.name}.svg", plot.svg)
-    write_text(folder / "report.html", page(note, tables, plots))
+    write_text(folder / "report.html", page(note, code_text(results), tables, plots))
     return tables
 
 
 def write_bytes(path: Path, content: bytes) -> None:
     """Write a picture, atomically."""
     write_atomic(path, lambda file: file.write(content))
+
+
+def code_text(results: Sequence[Result]) -> str:
+    """Which versions of the code made the cells, most cells first."""
+    counts = Counter(result.get("code", "a version that does not say") for result in results)
+    return ", ".join(f"{code} ({count} runs)" for code, count in counts.most_common())
 
 
 def read_note(folder: Path) -> dict[str, Any]:
@@ -89,7 +99,7 @@ def summaries_of(results: Sequence[Result], note: dict[str, Any]) -> list[Summar
     return summarise(results, setup["dataset"] if setup["images"] is None else "")
 
 
-def page(note: dict[str, Any], tables: Sequence[Table], plots: Sequence[Plot]) -> str:
+def page(note: dict[str, Any], code: str, tables: Sequence[Table], plots: Sequence[Plot]) -> str:
     """One HTML page that needs nothing else."""
     setup = note["setup"]
     settings = setup["settings"] | setup["of"]
@@ -97,6 +107,7 @@ def page(note: dict[str, Any], tables: Sequence[Table], plots: Sequence[Plot]) -
         "data set": setup["dataset"],
         "images": setup["images"] or "all",
         "settings": json.dumps(settings) if settings else "defaults",
+        "code": code,
     }
     lines = "".join(f"<dt>{name}</dt><dd>{html.escape(str(value))}</dd>" for name, value in facts.items())
     title = f"pts3h bench: {html.escape(setup['dataset'])}"

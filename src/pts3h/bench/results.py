@@ -13,8 +13,9 @@ from ..util.files import write_text
 from .cells import read_results
 from .pair_curves import pair_plot, pair_tables, read_curves
 from .plots import Plot, all_plots
-from .report import NOTE, read_note, summaries_of, tables_of, write_bytes
+from .report import NOTE, code_text, read_note, summaries_of, tables_of, write_bytes
 from .tables import Table, to_markdown
+from .tuning import read_tries
 
 LEAD = """# Results
 
@@ -59,8 +60,8 @@ def section_of_cells(folder: Path, beside: Path) -> str:
         raise UserError(f"{folder} holds no finished cell yet")
     hours = sum(result["seconds"] for result in results) / 3600
     commands = [portable(command, folder.name) for command in note["commands"]]
-    length = f"{len(results)} runs, {hours:.1f} hours of one core.\n"
-    tables = tables_of(summaries, results[0]["map_at"])
+    length = f"{len(results)} runs, {hours:.1f} hours of one core, by the code {code_text(results)}.\n"
+    tables = tables_of(summaries, results[0]["map_at"], read_tries(folder))
     return put_together(folder, beside, commands, length, tables, all_plots(results, summaries))
 
 

@@ -10,9 +10,10 @@ from rich.table import Table as Shown
 from ..systems.table import SYSTEMS
 from ..util.console import plain_console
 from .summary import Summary
+from .tuning import Tries, best_try
 
 KINDS = ("semi-supervised", "supervised", "unsupervised")
-WORDS = ("method", "kind", "base", "collection")  # columns that are not numbers
+WORDS = ("method", "kind", "base", "collection", "chosen")  # columns that are not numbers
 LATEX_SPECIAL = {"%": r"\%", "&": r"\&", "_": r"\_", "#": r"\#", "±": r"$\pm$", "≤": r"$\le$"}
 CSV_HEADER = (
     "method",
@@ -107,6 +108,22 @@ def significance_table(summaries: Sequence[Summary]) -> Table | None:
     ]
     header = ["method", "base", "bits", "labels", "seeds", "base MAP", "MAP", "gain", "p"]
     title = "Gain over the base; p of a paired t-test over seeds, two-sided"
+    return Table(title, header, rows) if rows else None
+
+
+def tuning_table(tries: Tries) -> Table | None:
+    """What each system's tries chose; None where nothing was tuned."""
+    order = SYSTEMS.names()
+    rows = []
+    for method, bits, labels in sorted(tries, key=lambda key: (key[2], key[1], order.index(key[0]))):
+        scored = tries[method, bits, labels]
+        usual, best = scored[0], best_try(scored)
+        changed = {name: value for name, value in best.settings.items() if value != usual.settings[name]}
+        chosen = ", ".join(f"{name} {value:g}" for name, value in changed.items()) or "as by default"
+        scores = f"{usual.score:.4f}", f"{best.score:.4f}"
+        rows.append([SYSTEMS.find(method).label, f"{bits}", f"{labels}", f"{len(scored)}", *scores, chosen])
+    header = ["method", "bits", "labels", "tries", "by default", "best", "chosen"]
+    title = "Tuning: MAP of held-out items among themselves, on a split that is not reported"
     return Table(title, header, rows) if rows else None
 
 

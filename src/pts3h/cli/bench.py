@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperCommand
 
 from ..bench.configs import read_config
-from ..bench.plan import Plan, Setup, claim
+from ..bench.plan import Old, Plan, Setup, claim
 from ..data.datasets.table import DATASETS
 from ..errors import UserError
 from ..systems.table import SYSTEMS
@@ -69,6 +69,10 @@ def bench(
     ] = None,
     labels: Annotated[Path | None, typer.Option(help=".npy of labels, with an .npy of vectors.")] = None,
     images: Annotated[int | None, typer.Option(help="Use only this many images.")] = None,
+    tune: Annotated[
+        int | None,
+        typer.Option(help="Tries that each method has to choose its settings, on splits never reported."),
+    ] = None,
     sensitivity: Annotated[
         bool, typer.Option("--sensitivity", help="Also vary omega, gamma and the share of similar pairs.")
     ] = False,
@@ -82,6 +86,7 @@ def bench(
         typer.Option("--set", metavar="NAME=VALUE", help="Any other setting, for every method; repeatable."),
     ] = None,
     jobs: Annotated[int | None, typer.Option(help="Runs at a time; by default one per core.")] = None,
+    old: Annotated[Old, typer.Option(help="What to do with runs of another version of the code.")] = "refuse",
 ) -> None:
     """Compare systems on the same splits: tables, curves and significance, resumable cell by cell."""
     if show_list:
@@ -106,7 +111,8 @@ def bench(
         for method, own in stored.get("of", {}).items()
     }
     place, labels_file = (None if path is None else str(path) for path in (folder, labels))
-    setup = Setup(name, place, labels_file, images, settings, of)
+    tries = stored.get("tune", 0) if tune is None else tune
+    setup = Setup(name, place, labels_file, images, settings, of, tries)
     chosen = methods or stored.get("methods") or ["all"]
     counts = label_count or stored.get("label_count")
     if not counts:
@@ -121,7 +127,7 @@ def bench(
     )
     refuse_idle_settings(plan, out)
     claim(out, setup, shlex.join(["pts3h", *sys.argv[1:]]))
-    failed = run_matrix(plan, out, workers=jobs)
+    failed = run_matrix(plan, out, workers=jobs, old=old)
     for table in write_report(out):
         print_table(table)
     say(f"{len(plan.cells()) - failed} runs are in {out}; open {out / 'report.html'}")

@@ -1,12 +1,13 @@
 """Systems that are a network trained by the one loop: they differ by objective and settings alone."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ..settings.asked import Network, Settings
 from ..settings.used import Used, idle_settings, resolve
 from ..util.table import load
+from .ranges import FACTORS, TRAINING, times
 from .system import Encoder, System, Task
 
 if TYPE_CHECKING:
@@ -27,17 +28,20 @@ class DeepSystem(System):
             "package.module:name".
         defining: settings that make it this system; nothing stands above them.
         defaults: settings that it trains well with, where nothing else is asked for.
+        weights: settings in its loss that tuning may vary, beside rate, steps and batch.
         network: whose outputs are the codes; the moving average serves supervised systems as well.
     """
 
     objective: "str | Callable[[Problem, Used], Objective]" = PTS3H_OBJECTIVE
     defining: Mapping[str, Any] = field(default_factory=dict)
     defaults: Mapping[str, Any] = field(default_factory=dict)
+    weights: Sequence[str] = ()
     network: Network = "teacher"
 
     def settings(self, task: Task) -> Settings:
         """What is asked for: by the user, and by what this system is."""
-        return Settings.from_keywords({**PAPER, **self.defaults, **task.settings, **self._fixed(task)})
+        asked = {**PAPER, **self.defaults, **task.tuned, **task.settings, **self._fixed(task)}
+        return Settings.from_keywords(asked)
 
     def _fixed(self, task: Task) -> dict[str, Any]:
         """What nobody changes: what this system is, what a run says itself; learned bits are compared."""
@@ -61,6 +65,13 @@ class DeepSystem(System):
             found |= {name: ONLY_PTS3H for name in ("neighbours", "fade") if task.settings.get(name)}
         others = idle_settings(self.settings(task), task.training)
         return found | {name: why for name, why in others.items() if name in task.settings.keys() - fixed}
+
+    def choices(self, task: Task) -> dict[str, tuple[float, ...]]:
+        """Multiples of what it trains with by default; what was asked for stands."""
+        used = self.used(replace(task, tuned={}))
+        usual = {name: getattr(used, name) for name in (*TRAINING, *self.weights)}
+        free = {name: value for name, value in usual.items() if value and name not in task.settings}
+        return {name: times(value, FACTORS[name]) for name, value in free.items()}
 
     def fit(self, task: Task) -> Encoder:
         """Train the network, or go on with what is in the task's folder."""

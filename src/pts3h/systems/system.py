@@ -50,6 +50,7 @@ class Task:
         settings: what was asked for, by name; see :class:`pts3h.settings.asked.Settings`.
         shared: those of the settings that were asked for on behalf of several systems: where one cannot act,
             it is set aside.
+        tuned: what tuning chose for this system, by name; what was asked for stands above it.
         folder: for checkpoints and the model of a network that is trained for hours; None keeps nothing.
         progress: whether to show a bar.
     """
@@ -59,6 +60,7 @@ class Task:
     seed: int = 0
     settings: Mapping[str, Any] = field(default_factory=dict)
     shared: frozenset[str] = frozenset()
+    tuned: Mapping[str, Any] = field(default_factory=dict)
     folder: Path | None = None
     progress: Progress = False
 
@@ -103,6 +105,10 @@ class System(ABC):
         for name, why in self.idle(task).items():
             if name not in task.shared:
                 raise UserError(nothing_to_do(name, task.settings[name], why))
+
+    def choices(self, task: Task) -> dict[str, tuple[float, ...]]:
+        """Values that tuning may try, by name, the usual one first; none where there is nothing to tune."""
+        return {}
 
     def record(self, task: Task) -> dict[str, Any]:
         """The settings that acted, for those who want to know how a figure came about."""

@@ -16,6 +16,7 @@ WITH_PTS3H = [
         kind="semi-supervised",
         base=loss.name,
         defining={"loss": loss.name},
+        weights=("omega", "gamma"),
     )
     for loss in LOSSES
 ]
@@ -33,6 +34,7 @@ PTS3H_VARIANTS = [
         base="dsh",
         defining={"loss": "dsh"},
         defaults={"neighbours": 1.0},
+        weights=("omega", "gamma"),
     ),
     DeepSystem(
         name="pts3h-p",
@@ -40,6 +42,7 @@ PTS3H_VARIANTS = [
         kind="semi-supervised",
         base="dsh",
         defining={"loss": "dsh", "gamma": 0.0},
+        weights=("omega",),
     ),
     DeepSystem(
         name="pts3h-q",
@@ -47,6 +50,7 @@ PTS3H_VARIANTS = [
         kind="semi-supervised",
         base="dsh",
         defining={"loss": "dsh", "consistency": False},
+        weights=("omega",),
     ),
     DeepSystem(
         name="pts3h-s",
@@ -55,6 +59,7 @@ PTS3H_VARIANTS = [
         base="dsh",
         defining={"loss": "dsh"},
         network="student",
+        weights=("omega", "gamma"),
     ),
 ]
 REGULARISED = [  # DSH with another regulariser in the place of R_u
@@ -65,6 +70,7 @@ REGULARISED = [  # DSH with another regulariser in the place of R_u
         base="dsh",
         objective=f"{HERE}.mean_teacher:build",
         defining={"loss": "dsh"},
+        weights=("omega",),
     ),
     DeepSystem(
         name="temp-ens",
@@ -73,6 +79,7 @@ REGULARISED = [  # DSH with another regulariser in the place of R_u
         base="dsh",
         objective=f"{HERE}.temp_ens:build",
         defining={"loss": "dsh"},
+        weights=("omega",),
     ),
     DeepSystem(
         name="vat",
@@ -82,6 +89,7 @@ REGULARISED = [  # DSH with another regulariser in the place of R_u
         objective=f"{HERE}.vat:build",
         defining={"loss": "dsh"},
         defaults={"omega": 0.1},
+        weights=("omega",),
     ),
     DeepSystem(
         name="sntg",
@@ -90,6 +98,7 @@ REGULARISED = [  # DSH with another regulariser in the place of R_u
         base="dsh",
         objective=f"{HERE}.sntg:build",
         defining={"loss": "dsh"},
+        weights=("omega", "gamma"),
     ),
 ]
 RIVALS = [
@@ -101,6 +110,7 @@ RIVALS = [
         objective=f"{HERE}.ssdh:build",
         defining={"loss": "dsh"},
         defaults={"omega": 0.1},
+        weights=("omega",),
     ),
     DeepSystem(
         name="bgdh",
@@ -109,6 +119,7 @@ RIVALS = [
         base="dpsh",
         objective=f"{HERE}.bgdh:build",
         defining={"loss": "dpsh"},
+        weights=("omega",),
     ),
     DeepSystem(
         name="dsh-gans",
@@ -117,8 +128,15 @@ RIVALS = [
         needs_labels=True,
         objective=f"{HERE}.dsh_gans:build",
         defining={"loss": "dsh"},
+        weights=("omega",),
     ),
-    ShallowSystem(name="splh", label="SPLH", kind="semi-supervised", learn=f"{SHALLOW}.splh:learn"),
+    ShallowSystem(
+        name="splh",
+        label="SPLH",
+        kind="semi-supervised",
+        learn=f"{SHALLOW}.splh:learn",
+        options={"eta": (1.0, 0.1, 0.3, 3.0, 10.0)},
+    ),
 ]
 SUPERVISED = [
     DeepSystem(
@@ -129,6 +147,7 @@ SUPERVISED = [
         objective=f"{HERE}.dsdh:build",
         defining={"loss": "dpsh", "omega": 0.0},
         defaults={"eta": 1.0},
+        weights=("eta",),
     ),
     DeepSystem(
         name="dmdh",
@@ -136,6 +155,7 @@ SUPERVISED = [
         kind="supervised",
         objective=f"{HERE}.dmdh:build",
         defining={"loss": "dpsh", "omega": 0.0},
+        weights=("eta",),
     ),
     DeepSystem(
         name="dish",
@@ -145,9 +165,19 @@ SUPERVISED = [
         defining={"loss": "dsh", "omega": 0.0},
     ),
     ShallowSystem(
-        name="ksh-kernel", label="KSH (kernel)", kind="supervised", learn=f"{SHALLOW}.ksh_kernel:learn"
+        name="ksh-kernel",
+        label="KSH (kernel)",
+        kind="supervised",
+        learn=f"{SHALLOW}.ksh_kernel:learn",
+        options={"anchors": (300, 100, 500, 1000), "ridge": (0.03, 0.003, 0.01, 0.1, 0.3)},
     ),
-    ShallowSystem(name="fasth", label="FastH", kind="supervised", learn=f"{SHALLOW}.fasth:learn"),
+    ShallowSystem(
+        name="fasth",
+        label="FastH",
+        kind="supervised",
+        learn=f"{SHALLOW}.fasth:learn",
+        options={"trees": (50, 25, 100, 200), "leaves": (16, 4, 8, 32), "rate": (0.1, 0.03, 0.3)},
+    ),
 ]
 UNSUPERVISED = [
     ShallowSystem(name=name, label=name.upper(), kind="unsupervised", learn=f"{SHALLOW}.{name}:learn")

@@ -16,8 +16,17 @@ from .ksh_kernel import signs
 from .signed_pairs import Residual, Signed
 
 COMPONENTS = 128
-TREES, LEAVES = 50, 16
+TREES, LEAVES, RATE = 50, 16, 0.1
 SWEEPS = 5
+
+
+@dataclass(frozen=True)
+class Trees:
+    """How many boosted trees a bit has, how many leaves each, and how much each may change."""
+
+    count: int = TREES
+    leaves: int = LEAVES
+    rate: float = RATE
 
 
 @dataclass(frozen=True)
@@ -37,7 +46,9 @@ class TreeCoder:
         return np.stack(outputs, axis=1).astype(np.float32)
 
 
-def learn_fasth(features: Floats, labelled: Floats, signed: Signed, bits: int, seed: int) -> TreeCoder:
+def learn_fasth(
+    features: Floats, labelled: Floats, signed: Signed, bits: int, seed: int, *, trees: Trees = Trees()
+) -> TreeCoder:
     """Learn from pairs.
 
     Args:
@@ -46,6 +57,7 @@ def learn_fasth(features: Floats, labelled: Floats, signed: Signed, bits: int, s
         signed: (m, m) what is known of them; used up.
         bits: code length.
         seed: of where the eigenvector search starts.
+        trees: what each bit is taught to.
     """
     center, covariance = mean_and_covariance(features)
     components = LinearCoder(center, principal_directions(covariance, min(COMPONENTS, features.shape[1])))
@@ -54,7 +66,7 @@ def learn_fasth(features: Floats, labelled: Floats, signed: Signed, bits: int, s
     ensembles = []
     for bit in range(bits):
         inferred = infer_bit(residual.matrix, seed=(seed, bit))
-        ensemble = teach(reduced, inferred, seed)
+        ensemble = teach(reduced, inferred, seed, trees)
         # later bits mend what the trees make of this one, not what was asked of them
         learned = ensemble if isinstance(ensemble, float) else ensemble.decision_function(reduced)
         residual.take(signs(np.broadcast_to(learned, len(reduced))))
@@ -110,18 +122,25 @@ def flip(items: NDArray[np.int64], bit: Signed, pull: Signed, residual: Signed) 
         bit[items] *= -1
 
 
-def teach(reduced: NDArray[np.float32], bit: NDArray[np.float32], seed: int) -> Any:
+def teach(reduced: NDArray[np.float32], bit: NDArray[np.float32], seed: int, trees: Trees) -> Any:
     """Boosted trees for one bit, or its only value."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     if len(np.unique(bit)) == 1:
         return float(bit[0])
-    trees = HistGradientBoostingClassifier(
-        max_iter=TREES, max_leaf_nodes=LEAVES, early_stopping=False, random_state=seed
+    ensemble = HistGradientBoostingClassifier(
+        max_iter=trees.count,
+        max_leaf_nodes=trees.leaves,
+        learning_rate=trees.rate,
+        early_stopping=False,
+        random_state=seed,
     )
-    return trees.fit(reduced, bit)
+    return ensemble.fit(reduced, bit)
 
 
-def learn(known: Known, bits: int, seed: int) -> TreeCoder:
+def learn(
+    known: Known, bits: int, seed: int, *, trees: int = TREES, leaves: int = LEAVES, rate: float = RATE
+) -> TreeCoder:
     """FastH looks at all items and at the known pairs."""
-    return learn_fasth(known.features, known.labelled, known.signed(), bits, seed)
+    chosen = Trees(trees, leaves, rate)
+    return learn_fasth(known.features, known.labelled, known.signed(), bits, seed, trees=chosen)

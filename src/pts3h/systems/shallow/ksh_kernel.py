@@ -46,7 +46,14 @@ class KernelCoder:
 
 
 def learn_ksh_kernel(
-    features: Floats, labelled: Floats, signed: Signed, bits: int, seed: int, *, anchors: int = ANCHORS
+    features: Floats,
+    labelled: Floats,
+    signed: Signed,
+    bits: int,
+    seed: int,
+    *,
+    anchors: int = ANCHORS,
+    ridge: float = RIDGE,
 ) -> KernelCoder:
     """Learn from pairs.
 
@@ -57,11 +64,12 @@ def learn_ksh_kernel(
         bits: code length.
         seed: of the anchors.
         anchors: how many.
+        ridge: of the mean diagonal of K'K.
     """
     kernel = build_kernel(features, anchors, seed)
     table = kernel(labelled).astype(np.float32)
     residual = Residual(signed, bits)
-    weights = np.stack([best_bit(table, residual) for _ in range(bits)], axis=1)
+    weights = np.stack([best_bit(table, residual, ridge) for _ in range(bits)], axis=1)
     return KernelCoder(kernel, weights)
 
 
@@ -87,13 +95,13 @@ def squared_distances(items: NDArray[np.float32], anchors: NDArray[np.float32]) 
     return np.asarray(np.maximum(squares - 2 * items @ anchors.T, 0))
 
 
-def best_bit(table: NDArray[np.float32], residual: Residual) -> Matrix:
+def best_bit(table: NDArray[np.float32], residual: Residual, ridge: float = RIDGE) -> Matrix:
     """The weights (a,) of the next bit, which is taken from the residual.
 
     First without signs: the top eigenvector of K'RK against K'K. Then with smooth signs, by gradient; that
     is kept only where it serves the true signs better.
     """
-    relaxed = top_direction(table, residual.matrix)
+    relaxed = top_direction(table, residual.matrix, ridge)
     smooth = refine(relaxed, table, residual.matrix)
     bits = {name: signs(table @ weights) for name, weights in (("relaxed", relaxed), ("smooth", smooth))}
     better = residual.gain(bits["smooth"]) > residual.gain(bits["relaxed"])
@@ -101,12 +109,12 @@ def best_bit(table: NDArray[np.float32], residual: Residual) -> Matrix:
     return smooth if better else relaxed
 
 
-def top_direction(table: NDArray[np.float32], residual: Signed) -> Matrix:
+def top_direction(table: NDArray[np.float32], residual: Signed, ridge: float = RIDGE) -> Matrix:
     """The w that maximises w'K'RKw where |Kw|² is the number of items."""
     from scipy.linalg import eigh
 
     gram = (table.T @ table).astype(np.float64)
-    gram += RIDGE * np.trace(gram) / len(gram) * np.eye(len(gram))
+    gram += ridge * np.trace(gram) / len(gram) * np.eye(len(gram))
     target = (table.T @ (residual @ table)).astype(np.float64)
     last = len(gram) - 1
     _, vectors = eigh((target + target.T) / 2, gram, subset_by_index=(last, last))
@@ -134,6 +142,7 @@ def signs(values: NDArray[np.floating]) -> NDArray[np.float32]:
     return np.where(values >= 0, np.float32(1), np.float32(-1))
 
 
-def learn(known: Known, bits: int, seed: int) -> KernelCoder:
+def learn(known: Known, bits: int, seed: int, *, anchors: int = ANCHORS, ridge: float = RIDGE) -> KernelCoder:
     """KSH looks at all items and at the known pairs."""
-    return learn_ksh_kernel(known.features, known.labelled, known.signed(), bits, seed)
+    sides = known.features, known.labelled, known.signed()
+    return learn_ksh_kernel(*sides, bits, seed, anchors=anchors, ridge=ridge)

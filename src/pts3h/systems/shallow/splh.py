@@ -69,6 +69,6 @@ def deflate(variance: Matrix, direction: Matrix) -> None:
     variance += float(direction @ along) * np.outer(direction, direction)
 
 
-def learn(known: Known, bits: int, seed: int) -> LinearCoder:
+def learn(known: Known, bits: int, seed: int, *, eta: float = ETA) -> LinearCoder:
     """SPLH looks at all items and at the known pairs, and has nothing random."""
-    return learn_splh(known.features, known.labelled, known.signed(), bits)
+    return learn_splh(known.features, known.labelled, known.signed(), bits, eta=eta)

@@ -1,7 +1,7 @@
 """Systems that learn from plain vectors, without a network: embeddings, or frozen features of pictures."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ Coder = Callable[[Floats], NDArray[np.float32]]
 
 CHUNK = 512
 # what says how features of pictures are computed; a shallow system has no other settings
-FEATURES = ("backbone", "weights", "image_size", "views", "crop", "flip", "jitter", "device")
+FEATURES = ("backbone", "weights", "image_size", "mirror", "views", "crop", "flip", "jitter", "device")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,9 +31,11 @@ class ShallowSystem(System):
     Attributes:
         learn: (:class:`~pts3h.systems.shallow.known.Known`, bits, seed) → (n, d) vectors → (n, bits) numbers;
             a callable, or "package.module:name".
+        options: values of further arguments of ``learn`` that tuning may try, by name, its default first.
     """
 
-    learn: str | Callable[[Known, int, int], Coder]
+    learn: str | Callable[..., Coder]
+    options: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
     def used(self, task: Task) -> Used:
         """How the features of pictures are computed."""
@@ -53,7 +55,12 @@ class ShallowSystem(System):
     def record(self, task: Task) -> dict[str, Any]:
         """How the features were computed."""
         used = self.used(task)
-        return {name: getattr(used, name) for name in FEATURES} if used.takes_pictures else {}
+        features = {name: getattr(used, name) for name in FEATURES} if used.takes_pictures else {}
+        return {**features, **{name: values[0] for name, values in self.options.items()}, **task.tuned}
+
+    def choices(self, task: Task) -> dict[str, tuple[float, ...]]:
+        """Its options."""
+        return dict(self.options)
 
     def fit(self, task: Task) -> Encoder:
         """Learn from the vectors of all items that take part, and from the known pairs."""
@@ -64,7 +71,7 @@ class ShallowSystem(System):
         vectors = features.training(task.training)
         known = Known(vectors, task.training)
         try:
-            coder: Coder = load(self.learn)(known, check_bits(task.bits), task.seed)
+            coder: Coder = load(self.learn)(known, check_bits(task.bits), task.seed, **task.tuned)
         except ImportError as error:
             raise UserError(f"{self.name} needs {error.name}: pip install 'pts3h[bench]'") from error
 

@@ -1,0 +1,181 @@
+"""Tuning: the same number of tries for every system, scored on a split that is never reported.
+
+The split of the tries draws its held-out items, and everything else, from what is a query of no reported
+seed. Held-out items are ranked among themselves, so learning labelled items by heart earns nothing.
+"""
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.random import default_rng
+
+from ..codes import Codes, pack
+from ..data.datasets.dataset import Dataset
+from ..data.held_out import HeldOutLabels
+from ..data.images import Positions
+from ..data.splits import Split, draw_split, few_labels
+from ..errors import Diverged, UserError
+from ..systems.table import SYSTEMS
+from ..util.files import write_json
+from .plan import Cell, Plan, Setup
+from .provenance import provenance
+from .sources import load_data, split_of
+from .tasks import task_of
+
+SEED = 1_000_000  # of the split, far from those that are reported
+LEAST_LEFT = 4  # a class gives at most this part of its items to be held out
+FOLDER = "tries"
+
+Tries = dict[tuple[str, int, int], list["Scored"]]  # by system, code length, number of labels
+
+
+@dataclass(frozen=True)
+class Try:
+    """One try.
+
+    Attributes:
+        method: name of the system.
+        bits: code length.
+        labels: how many items are labelled.
+        number: from 0, which is the system as it is by default.
+    """
+
+    method: str
+    bits: int
+    labels: int
+    number: int
+
+    @property
+    def file(self) -> str:
+        """Name of the file that holds its score."""
+        return f"{FOLDER}/{self.method}-{self.bits}bits-{self.labels}labels-try{self.number}.json"
+
+    @property
+    def cell(self) -> Cell:
+        """The run that it is like."""
+        return Cell(self.method, self.bits, self.labels, SEED)
+
+
+@dataclass(frozen=True)
+class Scored:
+    """What came of a try.
+
+    Attributes:
+        settings: what was tried, by name.
+        score: mean average precision of held-out items among themselves; 0 where training diverged.
+        seconds: it took.
+    """
+
+    settings: dict[str, Any]
+    score: float
+    seconds: float
+
+
+def tries_of(plan: Plan, folder: Path) -> list[Try]:
+    """All tries of a matrix. A system with nothing to tune has none."""
+    setup = plan.setup
+    data = load_data(setup.data_name, setup.place, setup.labels, setup.images)
+    found = []
+    for labels in plan.label_counts if setup.tune else ():
+        split = tuning_split(data, labels, plan.runs)
+        for method in plan.names:
+            for bits in plan.bits:
+                cell = Cell(method, bits, labels, SEED)
+                choices = SYSTEMS.find(method).choices(task_of(setup, cell, data, split, folder))
+                count = len(draws(choices, setup.tune)) if choices else 0
+                found += [Try(method, bits, labels, number) for number in range(count)]
+    return found
+
+
+def run_try(setup: Setup, runs: int, folder: Path, one: Try) -> None:
+    """Run a try and write its file."""
+    torch.set_num_threads(1)
+    data = load_data(setup.data_name, setup.place, setup.labels, setup.images)
+    split = tuning_split(data, one.labels, runs)
+    system, started = SYSTEMS.find(one.method), time.monotonic()
+    task = task_of(setup, one.cell, data, split, folder)
+    settings = draws(system.choices(task), setup.tune)[one.number]
+    task = task_of(setup, one.cell, data, split, folder, tuned=settings)
+    try:
+        encoder = system.fit(task)
+    except Diverged:
+        score = 0.0
+    else:
+
+        def encode(positions: Positions) -> Codes:
+            return pack(encoder.outputs(data.items.subset(positions))[0])
+
+        score = held_out(data, split).score(encode, one.bits)
+    write_json(
+        folder / one.file,
+        {
+            "try": asdict(one),
+            "settings": settings,
+            "score": score,
+            "seconds": round(time.monotonic() - started, 2),
+            "split": split.digest(),
+            **provenance(),
+        },
+    )
+
+
+def tuning_split(data: Dataset, labels: int, runs: int) -> Split:
+    """Held-out items as queries, and ``labels`` labelled ones, out of what is a query of no reported seed."""
+    reported = [split_of(data, labels, seed).queries for seed in range(runs)]
+    free = np.setdiff1d(np.arange(len(data.items)), np.concatenate(reported))
+    rows = data.labels[free]
+    smallest = int((np.bincount(rows) if rows.ndim == 1 else rows.sum(axis=0)).min())
+    count = min(data.protocol.queries, smallest // LEAST_LEFT)
+    if count < 2:
+        raise UserError(f"a class of {smallest} items is too small to tune on: leave out --tune")
+    drawn = few_labels(rows, draw_split(rows, queries=count, labelled=1, seed=SEED), labels)
+    return Split(free[drawn.queries], free[drawn.database], free[drawn.labelled], SEED)
+
+
+def held_out(data: Dataset, split: Split) -> HeldOutLabels:
+    """What tries are scored on."""
+    sides = split.queries, split.labelled
+    return HeldOutLabels(sides[0], data.labels[sides[0]], sides[1], data.labels[sides[1]])
+
+
+def draws(choices: Mapping[str, Sequence[Any]], count: int) -> list[dict[str, Any]]:
+    """Different settings by chance, the usual ones first; fewer where there are no more."""
+    drawn = [{name: values[0] for name, values in choices.items()}]
+    most = int(np.prod([len(values) for values in choices.values()]))
+    rng = default_rng(SEED)
+    while len(drawn) < min(count, most):
+        one = {name: values[int(rng.integers(len(values)))] for name, values in choices.items()}
+        if one not in drawn:
+            drawn.append(one)
+    return drawn
+
+
+def best_try(tries: Sequence[Scored]) -> Scored:
+    """The one with the highest score; the first of several."""
+    return max(tries, key=lambda one: one.score)
+
+
+def chosen_settings(folder: Path, cell: Cell) -> dict[str, Any]:
+    """What tuning chose for a cell; nothing for a system that has nothing to tune."""
+    tries = read_tries(folder).get((cell.method, cell.bits, cell.labels), [])
+    return best_try(tries).settings if tries else {}
+
+
+def read_tries(folder: Path) -> Tries:
+    """The scores in a folder, in the order of the tries."""
+    found: dict[tuple[str, int, int], dict[int, Scored]] = {}
+    for path in sorted((folder / FOLDER).glob("*-try*.json")):
+        try:
+            stored = json.loads(path.read_text())
+            one = Try(**stored["try"])
+            scored = Scored(dict(stored["settings"]), float(stored["score"]), float(stored["seconds"]))
+        except (ValueError, KeyError, TypeError) as error:
+            raise UserError(f"{path} is not a try of pts3h bench ({error}): delete it") from error
+        found.setdefault((one.method, one.bits, one.labels), {})[one.number] = scored
+    return {key: [tries[number] for number in sorted(tries)] for key, tries in found.items()}
