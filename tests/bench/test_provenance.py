@@ -39,7 +39,7 @@ class TestOldCells:
         return tmp_path
 
     def test_are_refused(self, folder):
-        with pytest.raises(UserError, match="1 of 2 runs .* another version of the code: choose another"):
+        with pytest.raises(UserError, match=r"1 of 2 runs .* another version of the code: choose another"):
             run_matrix(self.PLAN, folder, workers=1, progress=False)
 
     def test_are_kept_where_that_is_asked_for(self, folder):

@@ -182,5 +182,5 @@ def test_the_table_names_what_differs_from_the_default():
 def test_a_damaged_try_is_named(tmp_path):
     (tmp_path / "tries").mkdir()
     (tmp_path / "tries" / "dsh-8bits-40labels-try0.json").write_text("{}")
-    with pytest.raises(UserError, match="try0.json is not a try of pts3h bench"):
+    with pytest.raises(UserError, match=r"try0\.json is not a try of pts3h bench"):
         read_tries(tmp_path)

@@ -16,8 +16,7 @@ from pts3h.nets.backbones.small import SmallConv
 from pts3h.nets.feature_cache import FrozenBackbone
 from pts3h.training import look as module
 from pts3h.training.preparation import compute_features
-from pts3h.unsupervised.itq import learn_itq
-from pts3h.unsupervised.steady import learn_steady_itq
+from pts3h.unsupervised.steady import learn_steady_bits
 from tests.model.models import SMALL, VECTORS, fitted
 from tests.pictures import pictures
 
@@ -58,13 +57,14 @@ def features_of(hasher, kind):
 
 def look_of(hasher, kind, features):
     """The real outputs behind the look bits, learned here."""
-    if kind != "frozen":
-        return learn_itq(features, LOOK, seed=0)(features)
-    found = compute_features(ImageArray(IMAGES), hasher.model.backbone, hasher.model.used, False)
-    return learn_steady_itq(features, np.asarray(found.array[:, 1:]), LOOK, seed=0)(features)
+    copies = np.empty((0, 0, features.shape[1]), np.float32)
+    if kind == "frozen":
+        found = compute_features(ImageArray(IMAGES), hasher.model.backbone, hasher.model.used, False)
+        copies = np.asarray(found.array[:, 1:])
+    return learn_steady_bits(features, copies, LOOK, seed=0)(features)
 
 
-def test_they_follow_the_learned_bits_and_are_itq_of_the_features(hasher, kind):
+def test_they_follow_the_learned_bits_and_are_steady_bits_of_the_features(hasher, kind):
     items, _ = KINDS[kind]
     outputs, _ = hasher.outputs(items)
     signs = unpack(hasher.encode(items), LEARNED + LOOK)
@@ -153,7 +153,12 @@ def test_only_items_that_take_part_count():
 def test_of_many_items_a_sample_counts(monkeypatch):
     monkeypatch.setattr(module, "MOST_ITEMS", 10)
     seen = []
-    monkeypatch.setattr(module, "learn_itq", lambda rows, *rest: seen.append(rows) or learn_itq(rows, *rest))
+
+    def learn(rows, *rest):
+        seen.append(rows)
+        return learn_steady_bits(rows, *rest)
+
+    monkeypatch.setattr(module, "learn_steady_bits", learn)
     codes = [fitted(look_bits=3, seed=seed).encode(VECTORS) for seed in (0, 0, 1)]
     places = [[int(np.flatnonzero((row == VECTORS).all(1))[0]) for row in rows] for rows in seen]
     assert all(len(set(some)) == 10 for some in places)

@@ -1,13 +1,15 @@
-"""Bits that copies of a picture share with it."""
+"""Bits that tell items from each other, and that copies of a picture share with it."""
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import cdist
 
 from pts3h.unsupervised.itq import learn_itq
-from pts3h.unsupervised.metric import SHRINK
-from pts3h.unsupervised.steady import learn_steady_itq
+from pts3h.unsupervised.linear import principal_directions
+from pts3h.unsupervised.steady import learn_steady_bits
 
 COUNT, WIDTH, COPIES = 600, 24, 3
+NO_COPIES = np.empty((0, 0, WIDTH), np.float32)
 
 
 @pytest.fixture(scope="module")
@@ -27,41 +29,71 @@ def flipped(coder, features, copies):
 
 
 def test_copies_keep_their_bits(pictures):
-    plain, steady = learn_itq(pictures[0], 8, 0), learn_steady_itq(*pictures, 8, 0)
+    plain, steady = learn_itq(pictures[0], 8, 0), learn_steady_bits(*pictures, 8, 0)
     (plain_own, _), (own, others) = flipped(plain, *pictures), flipped(steady, *pictures)
     assert plain_own > 0.35 and own < 0.2
     assert abs(others - 0.5) < 0.05  # the bits still tell pictures apart
 
 
-def test_the_space_of_its_bits_is_that_of_the_definition(pictures):
-    """float64: whiten by differences from copies, then take the widest directions; the rest is a rotation."""
+def test_items_of_few_kinds_are_told_apart():
+    """Two kinds far apart take all of ITQ's first direction; what differs within a kind is in the others."""
+    rng = np.random.default_rng(1)
+    kinds = 30 * rng.normal(size=(4, WIDTH))[np.arange(COUNT) % 4]
+    features = (kinds + rng.normal(size=(COUNT, WIDTH))).astype(np.float32)
+    distinct = [
+        len(np.unique(coder(features) >= 0, axis=0))
+        for coder in (learn_itq(features, 16, 0), learn_steady_bits(features, NO_COPIES, 16, 0))
+    ]
+    assert distinct[1] > 0.95 * COUNT
+    assert distinct[1] > distinct[0]
+
+
+def test_its_outputs_are_those_of_the_definition(pictures):
+    """float64: (I + N)^-1 of whitened items, rotated; a rotation keeps all distances between outputs."""
     features, copies = (part.astype(np.float64) for part in pictures)
-    difference = (features[:, None] - copies).reshape(-1, WIDTH)
-    spread = difference.T @ difference
-    spread = (1 - SHRINK) * spread / np.trace(spread) * WIDTH + SHRINK * np.eye(WIDTH)
-    values, vectors = np.linalg.eigh(spread)
-    white = vectors @ np.diag(values**-0.5) @ vectors.T
     centred = features - features.mean(axis=0)
-    _, widest = np.linalg.eigh(white @ np.cov(centred.T, bias=True) @ white)
-    expected = np.linalg.qr(white @ widest[:, ::-1][:, :8])[0]
-    found = np.linalg.qr(learn_steady_itq(*pictures, 8, 0).projection)[0]
-    np.testing.assert_allclose(np.linalg.svd(expected.T @ found)[1], 1, atol=1e-4)  # the same subspace
+    values, vectors = np.linalg.eigh(np.cov(centred.T, bias=True))
+    white = vectors / np.sqrt(values)
+    difference = ((copies - features[:, None]) @ white).reshape(-1, WIDTH)
+    filtered = centred @ white @ np.linalg.inv(np.eye(WIDTH) + difference.T @ difference / len(difference))
+    found = learn_steady_bits(*pictures, WIDTH, 0)(pictures[0])
+    np.testing.assert_allclose(cdist(found, found), cdist(filtered, filtered), rtol=1e-3, atol=1e-3)
 
 
 def test_a_part_of_the_pictures_may_have_copies(pictures):
     features, copies = pictures
-    some = learn_steady_itq(features, copies[:300], 8, 0)
+    some = learn_steady_bits(features, copies[:300], 8, 0)
     assert flipped(some, features, copies)[0] < 0.2
 
 
-def test_as_many_bits_as_numbers(pictures):
-    assert learn_steady_itq(*pictures, WIDTH, 0).projection.shape == (WIDTH, WIDTH)
-
-
-def test_copies_that_do_not_differ(pictures):
-    """Nothing is learned of them: the bits are those of ITQ."""
+def test_copies_that_do_not_differ_are_as_none(pictures):
     features = pictures[0]
-    coder = learn_steady_itq(features, np.repeat(features[:, None], 2, axis=1), 8, 0)
-    assert np.isfinite(coder.projection).all()
-    spaces = [np.linalg.qr(one.projection)[0] for one in (coder, learn_itq(features, 8, 0))]
-    np.testing.assert_allclose(np.linalg.svd(spaces[0].T @ spaces[1])[1], 1, atol=1e-4)
+    same = np.repeat(features[:, None], 2, axis=1)
+    found, expected = (learn_steady_bits(features, one, 8, 0) for one in (same, NO_COPIES))
+    np.testing.assert_allclose(found.projection, expected.projection, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("count", [1, 2, 10])
+def test_few_items_and_directions_that_nobody_differs_in(count):
+    features = np.zeros((count, WIDTH), np.float32)
+    features[:, :3] = np.random.default_rng(0).normal(size=(count, 3))
+    coder = learn_steady_bits(features, NO_COPIES, 8, 0)
+    assert coder.projection.shape == (WIDTH, 8) and np.isfinite(coder.projection).all()
+    assert np.abs(coder.projection[3:]).max() < 1e-3  # what is rounding alone is left out
+
+
+def test_signs_of_directions_do_not_matter(pictures, monkeypatch):
+    """Two machines may find the same direction with opposite signs."""
+    expected = learn_steady_bits(*pictures, 8, 0).projection
+
+    def turned(covariance, count):
+        return principal_directions(covariance, count) * np.where(np.arange(count) % 3, 1, -1)
+
+    monkeypatch.setattr("pts3h.unsupervised.steady.principal_directions", turned)
+    np.testing.assert_allclose(learn_steady_bits(*pictures, 8, 0).projection, expected, rtol=1e-6, atol=1e-9)
+
+
+def test_seeds_rotate(pictures):
+    one, again, other = (learn_steady_bits(*pictures, 8, seed).projection for seed in (0, 0, 1))
+    np.testing.assert_array_equal(one, again)
+    assert np.abs(one - other).max() > 1e-3

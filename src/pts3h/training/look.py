@@ -10,9 +10,8 @@ from ..model.networks import pick_device
 from ..nets.hash_network import HashNetwork
 from ..nets.look import Look
 from ..settings.used import Used
-from ..unsupervised.itq import learn_itq
 from ..unsupervised.linear import Floats
-from ..unsupervised.steady import learn_steady_itq
+from ..unsupervised.steady import learn_steady_bits
 from ..util.progress import Progress
 
 MOST_ITEMS = 20_000  # that stand for all
@@ -20,7 +19,7 @@ MOST_WITH_COPIES = 5_000
 
 
 def learn_look(network: HashNetwork, problem: Problem, used: Used, progress: Progress = None) -> Look | None:
-    """ITQ of the items that take part in training, steady under perturbation; None without look bits.
+    """Bits that tell the items that take part from each other; None without look bits.
 
     Args:
         network: trained; its backbone, where it has one, makes the features.
@@ -33,9 +32,7 @@ def learn_look(network: HashNetwork, problem: Problem, used: Used, progress: Pro
     members = some_members(problem, used.seed)
     features = member_features(network, problem, members, used, progress)
     copies = problem.inputs.copies(members[:MOST_WITH_COPIES])
-    if copies.shape[1]:
-        return Look.of(learn_steady_itq(features, copies, used.look_bits, used.seed))
-    return Look.of(learn_itq(features, used.look_bits, used.seed))
+    return Look.of(learn_steady_bits(features, copies, used.look_bits, used.seed))
 
 
 def some_members(problem: Problem, seed: int) -> Positions:

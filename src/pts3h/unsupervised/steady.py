@@ -1,35 +1,53 @@
-"""Codes of what makes a picture this one: ITQ where it differs from others, not from copies of its own."""
+"""Bits of what makes a picture this one: where it differs from others, and not from copies of its own.
+
+The directions in which a collection differs most say which kind of picture one is, and all pictures of a kind
+would share a code. So all principal directions count alike, but for those in which copies differ: there a
+Wiener filter leaves the share that is not noise. The bits are a random rotation of what is left.
+"""
 
 import numpy as np
-import torch
+from numpy.random import default_rng
 from numpy.typing import NDArray
 
-from .itq import learn_itq
-from .linear import Floats, LinearCoder, mean_and_covariance, principal_directions
-from .metric import scatter, whitening
+from .linear import Floats, LinearCoder, Matrix, mean_and_covariance, principal_directions
 
-DIRECTIONS = 256  # principal directions that may count
-NOTHING = 1e-8  # copies that differ so little, squared, are the picture itself but for rounding
+DIRECTIONS = 128  # that count
+ITEMS_PER_DIRECTION = 4  # fewer say too little of how much a direction varies
+NOTHING = 1e-6  # of the largest variance: a direction that nobody differs in
 
 
-def learn_steady_itq(features: Floats, copies: NDArray[np.floating], bits: int, seed: int) -> LinearCoder:
-    """ITQ after differences between a picture and its copies were made equally small in every direction.
+def learn_steady_bits(features: Floats, copies: NDArray[np.floating], bits: int, seed: int) -> LinearCoder:
+    """Learn from items and, where there are any, from perturbed copies of some.
 
     Args:
         features: (n, d).
-        copies: (m, c, d) features of perturbed copies of the first m pictures.
+        copies: (m, c, d) features of perturbed copies of the first m items; none where c is 0.
         bits: how many.
         seed: of the rotation.
     """
     center, covariance = mean_and_covariance(features)
-    directions = principal_directions(covariance, min(max(DIRECTIONS, bits), features.shape[1]))
-    plain = LinearCoder(center, directions)
+    count = max(bits, min(DIRECTIONS, len(features) // ITEMS_PER_DIRECTION))
+    directions = principal_directions(covariance, min(count, features.shape[1]))
+    variance = np.einsum("dk,dk->k", directions, covariance @ directions)
+    scale = np.where(variance > NOTHING * variance[0], 1 / np.sqrt(np.maximum(variance, 1e-30)), 0.0)
+    alike = LinearCoder(center, directions * scale)
+    filtered = alike.projection @ np.linalg.inv(np.eye(len(scale)) + noise(alike, features, copies))
+    return LinearCoder(center, filtered @ random_rotation(directions, bits, seed))
+
+
+def random_rotation(directions: Matrix, bits: int, seed: int) -> Matrix:
+    """(k, bits) orthonormal; drawn in the space of the items, since a direction may have either sign."""
+    drawn = default_rng((seed, 12)).standard_normal((len(directions), bits))
+    rotation, triangle = np.linalg.qr(directions.T @ drawn)
+    return np.asarray(rotation * np.sign(np.diagonal(triangle)))
+
+
+def noise(coder: LinearCoder, features: Floats, copies: NDArray[np.floating]) -> Matrix:
+    """(k, k) covariance of how copies differ from their item; none without copies."""
     some, each, width = copies.shape
-    perturbed = torch.from_numpy(plain(copies.reshape(-1, width)))
-    clean = torch.from_numpy(plain(features[:some])).repeat_interleave(each, dim=0)
-    if float((clean - perturbed).square().sum()) < NOTHING * float(clean.square().sum()):
-        return learn_itq(features, bits, seed)
-    spread = scatter(clean, perturbed)
-    steady = LinearCoder(center, directions @ whitening(spread).double().numpy())
-    inner = learn_itq(steady(features), bits, seed)  # whose centre is 0, since the features are centred
-    return LinearCoder(center, steady.projection @ inner.projection)
+    size = coder.projection.shape[1]
+    if not each:
+        return np.zeros((size, size))
+    clean = np.repeat(coder(features[:some]), each, axis=0)
+    difference = (coder(copies.reshape(-1, width)) - clean).astype(np.float64)
+    return np.asarray(difference.T @ difference / len(difference))
