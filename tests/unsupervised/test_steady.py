@@ -49,13 +49,14 @@ def test_items_of_few_kinds_are_told_apart():
 
 
 def test_its_outputs_are_those_of_the_definition(pictures):
-    """float64: (I + N)^-1 of whitened items, rotated; a rotation keeps all distances between outputs."""
+    """float64: (I + N)^-2 of whitened items, rotated; a rotation keeps all distances between outputs."""
     features, copies = (part.astype(np.float64) for part in pictures)
     centred = features - features.mean(axis=0)
     values, vectors = np.linalg.eigh(np.cov(centred.T, bias=True))
     white = vectors / np.sqrt(values)
     difference = ((copies - features[:, None]) @ white).reshape(-1, WIDTH)
-    filtered = centred @ white @ np.linalg.inv(np.eye(WIDTH) + difference.T @ difference / len(difference))
+    wiener = np.linalg.inv(np.eye(WIDTH) + difference.T @ difference / len(difference))
+    filtered = centred @ white @ wiener @ wiener
     found = learn_steady_bits(*pictures, WIDTH, 0)(pictures[0])
     np.testing.assert_allclose(cdist(found, found), cdist(filtered, filtered), rtol=1e-3, atol=1e-3)
 

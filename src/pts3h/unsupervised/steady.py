@@ -1,8 +1,8 @@
 """Bits of what makes a picture this one: where it differs from others, and not from copies of its own.
 
 The directions in which a collection differs most say which kind of picture one is, and all pictures of a kind
-would share a code. So all principal directions count alike, but for those in which copies differ: there a
-Wiener filter leaves the share that is not noise. The bits are a random rotation of what is left.
+would share a code. So all principal directions count alike, but for those in which copies differ: a Wiener
+filter, applied twice, leaves little of them. The bits are a random rotation of what is left.
 """
 
 import numpy as np
@@ -31,7 +31,8 @@ def learn_steady_bits(features: Floats, copies: NDArray[np.floating], bits: int,
     variance = np.einsum("dk,dk->k", directions, covariance @ directions)
     scale = np.where(variance > NOTHING * variance[0], 1 / np.sqrt(np.maximum(variance, 1e-30)), 0.0)
     alike = LinearCoder(center, directions * scale)
-    filtered = alike.projection @ np.linalg.inv(np.eye(len(scale)) + noise(alike, features, copies))
+    wiener = np.linalg.inv(np.eye(len(scale)) + noise(alike, features, copies))
+    filtered = alike.projection @ wiener @ wiener
     return LinearCoder(center, filtered @ random_rotation(directions, bits, seed))
 
 
