@@ -2,7 +2,8 @@
 
 The directions in which a collection differs most say which kind of picture one is, and all pictures of a kind
 would share a code. So all principal directions count alike, but for those in which copies differ: a Wiener
-filter, applied twice, leaves little of them. The bits are a random rotation of what is left.
+filter, applied twice, leaves little of them. The bits are a random rotation of what is left. Where no copies
+are known, they are assumed to differ as much in one direction as in another.
 """
 
 import numpy as np
@@ -13,6 +14,7 @@ from .linear import Floats, LinearCoder, Matrix, mean_and_covariance, principal_
 
 DIRECTIONS = 128  # that count
 ITEMS_PER_DIRECTION = 4  # fewer say too little of how much a direction varies
+ASSUMED = 0.5  # variance of unknown copies, of the median variance of the directions
 NOTHING = 1e-6  # of the largest variance: a direction that nobody differs in
 
 
@@ -21,7 +23,7 @@ def learn_steady_bits(features: Floats, copies: NDArray[np.floating], bits: int,
 
     Args:
         features: (n, d).
-        copies: (m, c, d) features of perturbed copies of the first m items; none where c is 0.
+        copies: (m, c, d) features of perturbed copies of the first m items, where there are any.
         bits: how many.
         seed: of the rotation.
     """
@@ -31,7 +33,10 @@ def learn_steady_bits(features: Floats, copies: NDArray[np.floating], bits: int,
     variance = np.einsum("dk,dk->k", directions, covariance @ directions)
     scale = np.where(variance > NOTHING * variance[0], 1 / np.sqrt(np.maximum(variance, 1e-30)), 0.0)
     alike = LinearCoder(center, directions * scale)
-    wiener = np.linalg.inv(np.eye(len(scale)) + noise(alike, features, copies))
+    spread = (
+        noise(alike, features, copies) if copies.size else np.diag(ASSUMED * np.median(variance) * scale**2)
+    )
+    wiener = np.linalg.inv(np.eye(len(scale)) + spread)
     filtered = alike.projection @ wiener @ wiener
     return LinearCoder(center, filtered @ random_rotation(directions, bits, seed))
 
@@ -44,11 +49,8 @@ def random_rotation(directions: Matrix, bits: int, seed: int) -> Matrix:
 
 
 def noise(coder: LinearCoder, features: Floats, copies: NDArray[np.floating]) -> Matrix:
-    """(k, k) covariance of how copies differ from their item; none without copies."""
+    """(k, k) covariance of how copies differ from their item."""
     some, each, width = copies.shape
-    size = coder.projection.shape[1]
-    if not each:
-        return np.zeros((size, size))
     clean = np.repeat(coder(features[:some]), each, axis=0)
     difference = (coder(copies.reshape(-1, width)) - clean).astype(np.float64)
     return np.asarray(difference.T @ difference / len(difference))
