@@ -31,7 +31,7 @@ def test_written_and_replaced(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "error", [RuntimeError("broke"), KeyboardInterrupt(), OSError(errno.EIO, "bad disk")]
+    "error", [RuntimeError("broke"), KeyboardInterrupt(), OSError(errno.EBADMSG, "bad disk")]
 )
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path, error):
     path = tmp_path / "file"
@@ -77,6 +77,7 @@ def test_json_is_readable_and_strict(tmp_path):
         (errno.EDQUOT, "quota"),
         (errno.EROFS, "read-only"),
         (errno.EACCES, "permission"),
+        (errno.EIO, "that disk fails"),
     ],
 )
 def test_what_the_disk_says_in_plain_words(tmp_path, number, words):

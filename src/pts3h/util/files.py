@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import re
 import secrets
 import time
 from collections.abc import Callable, Iterator
@@ -27,6 +28,7 @@ def explain_os_errors(path: Path) -> Iterator[None]:
         errno.EROFS: "that disk is read-only; choose another place",
         errno.EACCES: "no permission to write there; choose another place",
         errno.EPERM: "no permission to write there; choose another place",
+        errno.EIO: "that disk fails; choose another place",
         errno.ENOTDIR: "a part of that path is a file, not a folder",
         errno.EEXIST: "that is a file, not a folder",
     }
@@ -47,6 +49,7 @@ def write_atomic(path: Path | str, write: Callable[[BinaryIO], object]) -> None:
     path = Path(path)
     with explain_os_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
+        remove_leftovers(path)
         temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
         try:
             with temporary.open("xb") as file:  # unlike mkstemp's, colleagues may read it as they may others
@@ -86,8 +89,9 @@ def make_folder(folder: Path) -> None:
 def remove_leftovers(path: Path) -> None:
     """Remove what :func:`write_atomic` left beside ``path`` when it was killed: nobody writes for so long."""
     with suppress(OSError):
-        for left in path.parent.glob(f".{path.name}.*"):
-            if time.time() - left.stat().st_mtime > LEFTOVER_SECONDS:
+        ours = re.compile(rf"\.{re.escape(path.name)}\.[0-9a-f]{{16}}")
+        for left in path.parent.iterdir():
+            if ours.fullmatch(left.name) and time.time() - left.stat().st_mtime > LEFTOVER_SECONDS:
                 left.unlink()
 
 
