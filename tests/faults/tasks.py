@@ -30,6 +30,7 @@ from pts3h.nets import feature_cache
 from pts3h.nets.backbones.small import SmallConv
 from pts3h.training import loop
 from pts3h.util.download import download
+from tests.faults.formats import FORMATS, read_damaged
 from tests.model.models import PAIRS, VECTORS
 from tests.nets.frozen import OPTIONS, trained_looking
 from tests.pictures import pictures
@@ -134,6 +135,18 @@ def change_index(folder, steps, *, say):
             opened.count  # noqa: B018  (makes a snapshot, which closing saves)
         say(number)
     opened.close()
+
+
+def make_format(name, folder, *, say):
+    """A small instance of a format; the sizes of its files."""
+    kind = FORMATS[name]()
+    kind.make(Path(folder))
+    return [(Path(folder) / file).stat().st_size for file in kind.files]
+
+
+def read_format(name, folder, file, first, beyond, seed, *, say):
+    """Read it with many damages."""
+    read_damaged(FORMATS[name](), Path(folder), file, range(first, beyond), seed, say)
 
 
 def warm_up():

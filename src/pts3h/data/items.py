@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
@@ -111,7 +112,7 @@ def load_array(path: Path) -> NDArray[Any]:
     """An ``.npy`` file, left on disk until read, never unpickled."""
     try:
         array: NDArray[Any] = npy.open_memmap(path, mode="r")  # unlike np.load, it takes nothing else for one
-    except (ValueError, EOFError, OSError) as error:
+    except (ValueError, EOFError, OSError, SyntaxError, TokenError) as error:
         raise UserError(f"{path} is not a readable .npy array of numbers ({error})") from error
     return array
 
