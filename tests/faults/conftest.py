@@ -39,7 +39,7 @@ def tally(request):
     request.node.user_properties += [("fault", one.row()) for one in begun]
     failed = [what for one in begun for _, what in one.failed]
     if failed:
-        pytest.fail(f"{len(failed)} tries ended badly, the first:\n" + "\n".join(failed[:5]), pytrace=False)
+        pytest.fail(f"{len(failed)} tries ended badly, the first:\n" + "\n".join(failed[:9]), pytrace=False)
 
 
 @pytest.fixture

@@ -31,6 +31,7 @@ from pts3h.nets.backbones.small import SmallConv
 from pts3h.training import loop
 from pts3h.util.download import download
 from tests.faults.formats import FORMATS, read_damaged
+from tests.faults.numbers import run_case
 from tests.model.models import PAIRS, VECTORS
 from tests.nets.frozen import OPTIONS, trained_looking
 from tests.pictures import pictures
@@ -39,17 +40,17 @@ torch.set_num_threads(1)
 
 
 def command(*arguments, say):
-    """Run ``pts3h``: exit code and what it wrote to standard error."""
-    words = io.StringIO()
+    """Run ``pts3h``: exit code, and what it wrote to standard error and output."""
+    words, printed = io.StringIO(), io.StringIO()
     with (
         patch.object(sys, "argv", ["pts3h", *arguments]),
         contextlib.redirect_stderr(words),
-        contextlib.redirect_stdout(io.StringIO()),
+        contextlib.redirect_stdout(printed),
     ):
         try:
             app.main()
         except SystemExit as end:
-            return [end.code, words.getvalue()]
+            return [end.code, words.getvalue(), printed.getvalue()]
 
 
 def train(out, *more, say):
@@ -147,6 +148,11 @@ def make_format(name, folder, *, say):
 def read_format(name, folder, file, first, beyond, seed, *, say):
     """Read it with many damages."""
     read_damaged(FORMATS[name](), Path(folder), file, range(first, beyond), seed, say)
+
+
+def use_numbers(case, *, say):
+    """One case of numbers at the edge."""
+    run_case(case)
 
 
 def warm_up():

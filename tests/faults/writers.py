@@ -144,7 +144,7 @@ class Training(Writer):
 
     def again(self):
         resume = (self.target / "checkpoint.safetensors").exists()
-        code, said = self.order(
+        code, said, _ = self.order(
             "train", self.target, "--resume" if resume else "--overwrite"
         ).returned
         assert code == 0, said
@@ -169,7 +169,7 @@ class Codes(Writer):
         self.old, self.new = self.read(self.source / "before"), self.read(self.source)
 
     def encode(self, items, folder):
-        code, said = self.order(*self.given(items, folder)).returned
+        code, said, _ = self.order(*self.given(items, folder)).returned
         assert code == 0, said
 
     def given(self, items, folder):
@@ -339,7 +339,7 @@ class IndexChanges(Writer):
 
     def check_end(self):
         assert self.found() == self.state_after(len(self.steps))
-        assert self.names() - {"search.cache"} == {"index.sqlite"}
+        assert self.names() - {"search.cache"} == {"index.sqlite", "index.sum"}
 
 
 class Download(Writer):

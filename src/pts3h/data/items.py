@@ -156,8 +156,9 @@ def check_vectors(array: NDArray[Any]) -> Vectors:
     """Vectors as floating point, refused where one holds NaN or infinity."""
     if array.shape[1] == 0:
         raise UserError("the vectors have no entries: the array has shape (n, 0)")
-    if array.dtype.kind != "f":
-        array = array.astype(np.float32)
+    if array.dtype not in (np.float16, np.float32, np.float64):  # torch takes native ones of these alone
+        with np.errstate(over="ignore"):  # too large is infinite, which is refused below
+            array = array.astype(np.float32)
     largest = np.finfo(np.float32).max  # the networks compute with these
     for start in range(0, len(array), 65_536):
         bad = np.flatnonzero(~(np.abs(array[start : start + 65_536]) <= largest).all(axis=1))
