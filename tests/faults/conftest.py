@@ -14,6 +14,15 @@ from tests.faults.zygote import Zygote
 IN_MEMORY = Path("/dev/shm")
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist looks at the groups
+def pytest_collection_modifyitems(items, config):
+    """A few tries are no work for several zygotes, each of which takes seconds to begin."""
+    if config.getoption("--faults") == "short":
+        for item in items:
+            if "zygote" in item.fixturenames:
+                item.add_marker(pytest.mark.xdist_group("faults"))
+
+
 @pytest.fixture(scope="session")
 def full(request):
     """Whether all faults are tried, or a part of them."""

@@ -70,7 +70,7 @@ def test_at_random_moments(writer, full, rng, tally):
     writer.begin()
     seconds = writer.disturbed().seconds
     counted = tally(f"kill -9, at random moments: {writer.name}")
-    for _ in range(min(writer.tries, 100) if full else 2):
+    for _ in range(min(writer.tries, 50) if full else 2):
         moment = rng.uniform(0, 1.05 * seconds)
         with counted.trying(f"after {moment:.4f} s"):
             outcome = endure(writer, kill_after=moment)

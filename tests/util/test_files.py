@@ -19,6 +19,7 @@ from pts3h.util.files import (
     write_atomic,
     write_json,
     write_text,
+    write_together,
 )
 
 
@@ -44,6 +45,32 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path, error):
     with pytest.raises(type(error)):
         write_atomic(path, write)
     assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
+
+
+def test_what_a_killed_writer_left_goes_when_it_is_old(tmp_path):
+    """And nothing else does, whatever the file is called."""
+    old, new = ".a[1]*.0123456789abcdef", ".a[1]*.fedcba9876543210"
+    others = [".a1.0123456789abcdef", ".a[1]*.npy", ".bashrc.backup", ".a[1]*.0123456789abcdef.txt"]
+    for name in (old, new, *others):
+        (tmp_path / name).touch()
+        if name != new:
+            os.utime(tmp_path / name, (0, 0))
+    write_text(tmp_path / "a[1]*", "x")
+    assert {path.name for path in tmp_path.iterdir()} == {"a[1]*", new, *others}
+
+
+def test_files_that_belong_together(tmp_path):
+    first, second = tmp_path / "codes", tmp_path / "ids"
+
+    def write(text):
+        return lambda file: file.write(text)
+
+    write_together({first: write(b"old"), second: write(b"old")})
+    with pytest.raises(TypeError):
+        write_together({first: write(b"new"), second: write("no bytes")})
+    assert (first.read_bytes(), second.read_bytes()) == (b"old", b"old")
+    write_together({first: write(b"new"), second: write(b"new")})
+    assert (first.read_bytes(), second.read_bytes()) == (b"new", b"new") and len(list(tmp_path.iterdir())) == 2
 
 
 def test_colleagues_may_read_it(tmp_path):

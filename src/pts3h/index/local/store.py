@@ -54,6 +54,7 @@ class Store:
         self.read_only = read_only
         self.lock = threading.RLock()
         self._frozen = False  # True if nobody can be writing
+        self._has_written = False
         self._known: tuple[dict[str, Any], Info] | None = None  # what was read last, and what it says
         with self._explained():
             before = self._identity_now()
@@ -241,9 +242,11 @@ class Store:
         with self.lock, self._explained():
             self._connection.execute("BEGIN IMMEDIATE")
             try:
-                sums.begin_moment(self._connection)
+                if not self._has_written:  # while this connection is open, nobody makes a checksum
+                    sums.begin_moment(self._connection)
                 yield
                 self._connection.execute("COMMIT")
+                self._has_written = True
             except BaseException:
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")

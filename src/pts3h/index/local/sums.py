@@ -4,8 +4,8 @@ Records and metadata have checksums of their own, but these cannot show what is 
 lookup table of filters has none. Reading everything takes a second for a gigabyte, so it is done once, before
 the database is first believed; plain searches with a saved search structure need none of it.
 
-The checksum belongs to one moment of the database, which bears a random number since its last write. At any
-other moment it says nothing: after a crash, and for a database that was put back from a backup.
+The checksum belongs to one state of the database, which bears a random number since somebody began to write.
+Of any other state it says nothing: after a crash, and for a database that was put back from a backup.
 """
 
 import json
@@ -27,7 +27,7 @@ CHUNK = 1 << 20
 
 
 def begin_moment(connection: sqlite3.Connection) -> None:
-    """Inside a transaction that writes: what was true of the database before is no longer."""
+    """Inside the first transaction that writes: what was true of the database before is no longer."""
     connection.execute(f"PRAGMA user_version = {randbits(31)}")
 
 
