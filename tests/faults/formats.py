@@ -179,7 +179,9 @@ class LocalIndex(Format):
         codes = np.load(folder / "codes.npy")
         bits, look, weight = self.layout
         with open_index(folder, bits, look_bits=look, weight=weight, model="m") as index:
-            index.add(range(12), codes, [{"n": n, "text": "x" * (40 * n), "deep": [n, None]} for n in range(12)])
+            index.add(
+                range(12), codes, [{"n": n, "text": "x" * (40 * n), "deep": [n, None]} for n in range(12)]
+            )
             index.remove([3])
             index.add([4], codes[4:5], [{"n": 40, "text": "new"}])
         engine.RECENT = 8192

@@ -113,7 +113,10 @@ CODES = RNG.integers(0, 256, (24, 8), np.uint8)
 CASES = {
     **{
         f"{what} with {name}": (lambda act=act, value=value: refused(lambda: act(value)))
-        for what, act in (("fit", lambda v: fitted(spoiled(v))), ("encode", lambda v: fitted().encode(spoiled(v))))
+        for what, act in (
+            ("fit", lambda v: fitted(spoiled(v))),
+            ("encode", lambda v: fitted().encode(spoiled(v))),
+        )
         for name, value in (("NaN", np.nan), ("infinity", np.inf), ("minus infinity", -np.inf))
     },
     "fit with the largest float": lambda: either(lambda: fit_and_encode(spoiled(3e38))),

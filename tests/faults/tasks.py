@@ -25,7 +25,6 @@ from pts3h.data.images import ImageArray
 from pts3h.index import open_index
 from pts3h.index.local import index as local_engine
 from pts3h.index.local import log, snapshot
-from pts3h.model import folder as _  # noqa: F401
 from pts3h.nets import feature_cache
 from pts3h.nets.backbones.small import SmallConv
 from pts3h.training import loop
@@ -161,7 +160,9 @@ def warm_up():
         folder = Path(name)
         make_model(0, str(folder / "model"), say=print)
         train(str(folder / "trained"), say=print)
-        command("encode", str(folder / "model"), str(folder / "vectors.npy"), "--out", name + "/c.npy", say=print)
+        command(
+            "encode", str(folder / "model"), str(folder / "vectors.npy"), "--out", name + "/c.npy", say=print
+        )
         replace_model(str(folder / "model"), str(folder / "trained"), say=print)
         compute_features(name + "/cache", 2, say=print)
         run_cell(folder / "cells", say=print)

@@ -1,4 +1,4 @@
-"""Hostile pictures and odd names, through fit, encode, index and search: they work, or are named in one line."""
+"""Hostile pictures and odd names, through fit, encode, index, search: they work, or one line names them."""
 
 import json
 
@@ -56,7 +56,11 @@ def test_hostile_pictures(command, place, full, tally):
     for name in corpus if full else sorted(corpus)[::4]:
         with counted.trying(name):
             for words in (said, encode[1], index[1]):
-                lines = [line for line in words.splitlines() if line.startswith("skipped ") and f"/{name}: " in line]
+                lines = [
+                    line
+                    for line in words.splitlines()
+                    if line.startswith("skipped ") and f"/{name}: " in line
+                ]
                 assert len(lines) == (name in broken()), lines
             assert (name in ids) == (name in sound())
             search = ["search", place / "index", place / "good" / name, "--model", place / "model"]

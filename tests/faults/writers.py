@@ -1,10 +1,8 @@
-"""Everything that writes: the state before, what a victim does, and what must hold whatever became of it."""
+"""Everything that writes, and what must hold whatever became of it."""
 
 import hashlib
-import os
 import random
 import shutil
-import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -15,78 +13,10 @@ from pts3h.bench.cells import read_results
 from pts3h.index import open_index
 from tests.faults.tally import Lost
 from tests.faults.tasks import code_of
+from tests.faults.writer import Writer, need
 from tests.pictures import write_pictures
 
 MODEL = {"README.md", "config.json", "history.jsonl", "model.safetensors"}
-
-
-def need(kept, what):
-    if not kept:
-        raise Lost(what)
-
-
-class Writer:
-    """One way to write.
-
-    Attributes:
-        name: for the table.
-        tries: at most so many different calls are made to fail in a full run.
-        tells: whether a disk that fails must be said; else the work is done without it.
-    """
-
-    name = ""
-    tries = 150
-    tells = True
-
-    def __init__(self, zygote, place):
-        self.zygote, self.place = zygote, place
-        self.source, self.target = place / "source", place / "target"
-        self.source.mkdir()
-        self.prepare()
-
-    def order(self, task, *arguments, **options):
-        """Have something done that must go well."""
-        done = self.zygote.run(task, *arguments, **options)
-        assert done.finished, done
-        return done
-
-    def prepare(self):
-        """What is needed once, into ``source``."""
-
-    def begin(self):
-        """The state before, into ``target``."""
-        shutil.rmtree(self.target, ignore_errors=True)
-        shutil.copytree(self.source / "before", self.target)
-
-    def work(self):
-        """The task of the victim, with its arguments."""
-        raise NotImplementedError
-
-    def disturbed(self, **how):
-        """Let a victim work, with a fault."""
-        return self.zygote.run(*self.work(), below=self.target, **how)
-
-    def check(self, outcome):
-        """What must hold afterwards."""
-        raise NotImplementedError
-
-    def again(self):
-        """What a user does next; then all must be as if nothing had happened, and nothing left over."""
-        self.order(*self.work())
-
-    def check_end(self):
-        raise NotImplementedError
-
-    def names(self):
-        """All files, as a victim of a day ago would have left them."""
-        return {path.relative_to(self.target).as_posix() for path in self.target.rglob("*") if path.is_file()}
-
-    def age(self):
-        """Let a day pass: what a killed process left is not taken for the work of one that runs."""
-        before = time.time() - 86_400
-        for path in self.target.rglob("*"):
-            if path.name.startswith(".") and path.is_file():
-                os.utime(path, (before, before))
 
 
 class ModelReplacement(Writer):
@@ -144,9 +74,7 @@ class Training(Writer):
 
     def again(self):
         resume = (self.target / "checkpoint.safetensors").exists()
-        code, said, _ = self.order(
-            "train", self.target, "--resume" if resume else "--overwrite"
-        ).returned
+        code, said, _ = self.order("train", self.target, "--resume" if resume else "--overwrite").returned
         assert code == 0, said
 
     def check_end(self):
@@ -223,7 +151,6 @@ class FeatureCache(Writer):
 
 class KnownFiles(Writer):
     name = "digests of known pictures"
-    tells = False
 
     def prepare(self):
         (self.source / "before").mkdir()

@@ -25,7 +25,9 @@ def folder(hasher, tmp_path):
 
 def rewrite(folder, description):
     """A config.json that was not damaged, but made like this."""
-    (folder / "config.json").write_text(json.dumps(sealed({name: one for name, one in description.items() if name != "checksum"})))
+    (folder / "config.json").write_text(
+        json.dumps(sealed({name: one for name, one in description.items() if name != "checksum"}))
+    )
 
 
 class TestDamage:

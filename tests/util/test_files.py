@@ -70,7 +70,9 @@ def test_files_that_belong_together(tmp_path):
         write_together({first: write(b"new"), second: write("no bytes")})
     assert (first.read_bytes(), second.read_bytes()) == (b"old", b"old")
     write_together({first: write(b"new"), second: write(b"new")})
-    assert (first.read_bytes(), second.read_bytes()) == (b"new", b"new") and len(list(tmp_path.iterdir())) == 2
+    assert (first.read_bytes(), second.read_bytes()) == (b"new", b"new") and len(
+        list(tmp_path.iterdir())
+    ) == 2
 
 
 def test_colleagues_may_read_it(tmp_path):

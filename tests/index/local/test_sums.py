@@ -1,4 +1,4 @@
-"""The checksum over the whole database: it finds damage that nothing in the file shows, and accuses nobody."""
+"""The checksum over the whole database finds damage that nothing in the file shows, and accuses nobody."""
 
 import os
 import shutil
