@@ -120,6 +120,7 @@ CASES = {
         for name, value in (("NaN", np.nan), ("infinity", np.inf), ("minus infinity", -np.inf))
     },
     "fit with the largest float": lambda: either(lambda: fit_and_encode(spoiled(3e38))),
+    "fit with a large number": lambda: fit_and_encode(spoiled(1e15)),
     "fit with the smallest float": lambda: fit_and_encode(spoiled(1e-45)),
     "fit with more than float32 holds": lambda: refused(
         lambda: fitted(spoiled(0).astype(np.float64) + 1e300)
@@ -152,7 +153,7 @@ CASES = {
     "encode of another width": lambda: refused(lambda: fitted().encode(VECTORS[:, :5])),
     "encode of objects": lambda: refused(lambda: fitted().encode(VECTORS.astype(object))),
     **{
-        f"fit of {name}": (lambda dtype=dtype: fit_and_encode(VECTORS.astype(dtype)))
+        f"fit of {name}": (lambda dtype=dtype: fit_and_encode(np.abs(VECTORS * 9).astype(dtype)))
         for name, dtype in (
             ("float16", np.float16),
             ("float64", np.float64),
