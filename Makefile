@@ -1,14 +1,16 @@
 # Everything runs in .venv, which is made on first use. `make help` lists the targets.
 PYTHON ?= python3
 BIN := .venv/bin
+# more options of test-faults, such as --seed 7 for the random moments of a run that failed
+FAULTS ?=
 # test processes: one per core, and one for those that wait for Milvus
 RUNS := $(shell expr $$(nproc 2>/dev/null || echo 1) + 1)
 export PTS3H_CACHE ?= $(CURDIR)/.cache
 
-.PHONY: help setup test sanitize lint types docs generate wheel demo clean
+.PHONY: help setup test test-faults sanitize lint types docs generate wheel demo clean
 
 help:  ## list the targets
-	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
 
 setup: .venv/ready  ## make .venv with everything the project needs
 
@@ -31,6 +33,9 @@ types: setup  ## mypy, strict
 
 test: setup lint types docs  ## all checks and tests
 	$(BIN)/pytest --numprocesses $(RUNS)
+
+test-faults: setup  ## every fault: killed processes, full disks, damaged files, hostile pictures; prints a table
+	$(BIN)/pytest tests/faults --faults full --timeout 1500 --numprocesses $(shell nproc 2>/dev/null || echo 1) $(FAULTS)
 
 sanitize: setup  ## the C kernel under address and undefined-behaviour sanitizers: its tests, random calls
 	$(BIN)/python tools/sanitize.py

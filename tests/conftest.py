@@ -7,6 +7,13 @@ import subprocess
 
 import pytest
 
+from tests.faults.tally import (  # noqa: F401  (hooks: the table of faults at the end of a run)
+    pytest_addoption,
+    pytest_configure,
+    pytest_runtest_logreport,
+    pytest_terminal_summary,
+)
+
 if "PYTEST_XDIST_WORKER" in os.environ:  # one core each: more threads only wait for each other
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 

@@ -8,6 +8,7 @@ from safetensors.numpy import load_file, save_file
 
 import pts3h
 from pts3h import UserError
+from pts3h.util.sealed import sealed
 from tests.model.models import VECTORS, fitted
 
 
@@ -20,6 +21,13 @@ def hasher():
 def folder(hasher, tmp_path):
     hasher.save(tmp_path / "model")
     return tmp_path / "model"
+
+
+def rewrite(folder, description):
+    """A config.json that was not damaged, but made like this."""
+    (folder / "config.json").write_text(
+        json.dumps(sealed({name: one for name, one in description.items() if name != "checksum"}))
+    )
 
 
 class TestDamage:
@@ -57,12 +65,12 @@ class TestDamage:
     def test_a_config_with_a_hole(self, folder, key):
         description = json.loads((folder / "config.json").read_text())
         del description[key]
-        (folder / "config.json").write_text(json.dumps(description))
+        rewrite(folder, description)
         self.refused(folder, f"cannot be read as a model.*{key}")
 
     def test_another_format(self, folder):
         description = json.loads((folder / "config.json").read_text())
-        (folder / "config.json").write_text(json.dumps(description | {"format": 99}))
+        rewrite(folder, description | {"format": 99})
         self.refused(folder, "format 99")
 
     @pytest.mark.parametrize("value", [-1, 10**15, 10**30, 5, 1.5, "six", None, [6]])
@@ -71,7 +79,7 @@ class TestDamage:
         """They are refused before memory is taken for them."""
         description = json.loads((folder / "config.json").read_text())
         (description if name == "width" else description["settings"])[name] = value
-        (folder / "config.json").write_text(json.dumps(description))
+        rewrite(folder, description)
         self.refused(folder, "cannot be read as a model|do not fit its settings|bits must be")
 
     @pytest.mark.parametrize(
@@ -80,7 +88,7 @@ class TestDamage:
     def test_settings_that_make_no_network(self, folder, name, value):
         description = json.loads((folder / "config.json").read_text())
         description["settings"][name] = value
-        (folder / "config.json").write_text(json.dumps(description))
+        rewrite(folder, description)
         with pytest.raises(UserError, match=r"dropout|device") as caught:
             pts3h.Hasher.load(folder).encode(VECTORS)
         assert "\n" not in str(caught.value)
@@ -88,7 +96,7 @@ class TestDamage:
     @pytest.mark.parametrize("asked", [3, [1], {"bats": 1}, {"bits": -1}, {"bits": "x"}])
     def test_nothing_that_can_be_asked_for(self, folder, asked):
         description = json.loads((folder / "config.json").read_text())
-        (folder / "config.json").write_text(json.dumps(description | {"asked": asked}))
+        rewrite(folder, description | {"asked": asked})
         with pytest.raises(UserError) as caught:
             pts3h.Hasher.load(folder)
         assert "\n" not in str(caught.value)

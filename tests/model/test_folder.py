@@ -125,7 +125,7 @@ class TestNothingIsLost:
         def broken(*_):
             raise error
 
-        monkeypatch.setattr("pts3h.model.folder.write_history", broken)
+        monkeypatch.setattr("pts3h.model.folder.write_text", broken)
         with pytest.raises(error):
             fitted(seed=1).save(folder, overwrite=True)
         assert files(folder) == before and len(list(folder.parent.iterdir())) == 1

@@ -19,6 +19,7 @@ from pts3h.util.files import (
     write_atomic,
     write_json,
     write_text,
+    write_together,
 )
 
 
@@ -31,7 +32,7 @@ def test_written_and_replaced(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "error", [RuntimeError("broke"), KeyboardInterrupt(), OSError(errno.EIO, "bad disk")]
+    "error", [RuntimeError("broke"), KeyboardInterrupt(), OSError(errno.EBADMSG, "bad disk")]
 )
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path, error):
     path = tmp_path / "file"
@@ -44,6 +45,34 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path, error):
     with pytest.raises(type(error)):
         write_atomic(path, write)
     assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
+
+
+def test_what_a_killed_writer_left_goes_when_it_is_old(tmp_path):
+    """And nothing else does, whatever the file is called."""
+    old, new = ".a[1]*.0123456789abcdef", ".a[1]*.fedcba9876543210"
+    others = [".a1.0123456789abcdef", ".a[1]*.npy", ".bashrc.backup", ".a[1]*.0123456789abcdef.txt"]
+    for name in (old, new, *others):
+        (tmp_path / name).touch()
+        if name != new:
+            os.utime(tmp_path / name, (0, 0))
+    write_text(tmp_path / "a[1]*", "x")
+    assert {path.name for path in tmp_path.iterdir()} == {"a[1]*", new, *others}
+
+
+def test_files_that_belong_together(tmp_path):
+    first, second = tmp_path / "codes", tmp_path / "ids"
+
+    def write(text):
+        return lambda file: file.write(text)
+
+    write_together({first: write(b"old"), second: write(b"old")})
+    with pytest.raises(TypeError):
+        write_together({first: write(b"new"), second: write("no bytes")})
+    assert (first.read_bytes(), second.read_bytes()) == (b"old", b"old")
+    write_together({first: write(b"new"), second: write(b"new")})
+    assert (first.read_bytes(), second.read_bytes()) == (b"new", b"new") and len(
+        list(tmp_path.iterdir())
+    ) == 2
 
 
 def test_colleagues_may_read_it(tmp_path):
@@ -77,6 +106,7 @@ def test_json_is_readable_and_strict(tmp_path):
         (errno.EDQUOT, "quota"),
         (errno.EROFS, "read-only"),
         (errno.EACCES, "permission"),
+        (errno.EIO, "that disk fails"),
     ],
 )
 def test_what_the_disk_says_in_plain_words(tmp_path, number, words):

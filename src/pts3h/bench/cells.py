@@ -15,6 +15,7 @@ from ..evaluation import Report, evaluate
 from ..model.folder import save_model
 from ..systems.table import SYSTEMS
 from ..util.files import write_array, write_json
+from ..util.sealed import sealed, unsealed
 from .plan import Cell, Setup
 from .provenance import provenance
 from .sources import load_data, split_of
@@ -76,7 +77,7 @@ def run_cell(
     if model_folder is not None and encoder.model is not None:
         save_model(encoder.model, model_folder, overwrite=True)
         split.save(model_folder / "split.json")
-    write_json(folder / cell.file, result)
+    write_json(folder / cell.file, sealed(result))
 
 
 def codes_file(folder: Path, cell: Cell) -> Path:
@@ -115,7 +116,7 @@ def read_results(folder: Path) -> list[Result]:
     results = []
     for path in sorted(folder.glob("*-seed*.json")):
         try:
-            result = json.loads(path.read_text())
+            result = unsealed(json.loads(path.read_text(encoding="utf-8")))
             cell = result["cell"]
             varied = None if cell["varied"] is None else tuple(cell["varied"])
             result["cell"] = Cell(**{**cell, "varied": varied})

@@ -13,6 +13,7 @@ from ..settings.asked import Settings
 from ..systems.system import System
 from ..systems.table import SYSTEMS
 from ..util.files import write_json
+from ..util.sealed import sealed, unsealed
 
 # what Figures 3 and 4 of the paper vary, one at a time, the others at their defaults
 SENSITIVITY: dict[str, tuple[float, ...]] = {
@@ -178,7 +179,7 @@ def claim(folder: Path, setup: Setup, command: str | None = None) -> None:
     commands: list[str] = []
     if note.is_file():
         try:
-            stored = json.loads(note.read_text())
+            stored = unsealed(json.loads(note.read_text(encoding="utf-8")))
             other, commands = {**ADDED_LATER, **stored["setup"]}, [*stored["commands"]]
         except (ValueError, KeyError, TypeError) as error:
             raise UserError(f"{note} is not a note of pts3h bench ({error})") from error
@@ -189,4 +190,4 @@ def claim(folder: Path, setup: Setup, command: str | None = None) -> None:
             )
     if command is not None and command not in commands:
         commands.append(command)
-    write_json(note, {"setup": wanted, "commands": commands})
+    write_json(note, sealed({"setup": wanted, "commands": commands}))

@@ -37,7 +37,7 @@ def provenance() -> dict[str, Any]:
 def made_by(file: Path) -> str | None:
     """The code that wrote a result; None where it does not say."""
     try:
-        found = json.loads(file.read_text()).get("code")
+        found = json.loads(file.read_text(encoding="utf-8")).get("code")
     except (ValueError, AttributeError):
         return None
     return found if isinstance(found, str) else None

@@ -11,6 +11,7 @@ from ..errors import UserError
 from ..util.files import write_atomic, write_text
 from ..util.markup import table
 from ..util.pictures import as_data
+from ..util.sealed import unsealed
 from .cells import Result, read_results
 from .plots import Plot, all_plots
 from .summary import Summary, summarise
@@ -87,10 +88,9 @@ def code_text(results: Sequence[Result]) -> str:
 def read_note(folder: Path) -> dict[str, Any]:
     """What was run in a folder."""
     try:
-        note: dict[str, Any] = json.loads((folder / "bench.json").read_text())
+        return unsealed(json.loads((folder / "bench.json").read_text(encoding="utf-8")))
     except (OSError, ValueError) as error:
         raise UserError(f"{folder} is not a folder of pts3h bench: no readable bench.json") from error
-    return note
 
 
 def summaries_of(results: Sequence[Result], note: dict[str, Any]) -> list[Summary]:

@@ -23,6 +23,7 @@ from ..data.splits import Split, draw_split, few_labels
 from ..errors import Diverged, UserError
 from ..systems.table import SYSTEMS
 from ..util.files import write_json
+from ..util.sealed import sealed, unsealed
 from .plan import Cell, Plan, Setup
 from .provenance import provenance
 from .sources import load_data, split_of
@@ -112,17 +113,15 @@ def run_try(setup: Setup, runs: int, folder: Path, one: Try) -> None:
             return pack(encoder.outputs(data.items.subset(positions))[0])
 
         score = held_out(data, split).score(encode, one.bits)
-    write_json(
-        folder / one.file,
-        {
-            "try": asdict(one),
-            "settings": settings,
-            "score": score,
-            "seconds": round(time.monotonic() - started, 2),
-            "split": split.digest(),
-            **provenance(),
-        },
-    )
+    result = {
+        "try": asdict(one),
+        "settings": settings,
+        "score": score,
+        "seconds": round(time.monotonic() - started, 2),
+        "split": split.digest(),
+        **provenance(),
+    }
+    write_json(folder / one.file, sealed(result))
 
 
 def tuning_split(data: Dataset, labels: int, runs: int) -> Split:
@@ -172,7 +171,7 @@ def read_tries(folder: Path) -> Tries:
     found: dict[tuple[str, int, int], dict[int, Scored]] = {}
     for path in sorted((folder / FOLDER).glob("*-try*.json")):
         try:
-            stored = json.loads(path.read_text())
+            stored = unsealed(json.loads(path.read_text(encoding="utf-8")))
             one = Try(**stored["try"])
             scored = Scored(dict(stored["settings"]), float(stored["score"]), float(stored["seconds"]))
         except (ValueError, KeyError, TypeError) as error:

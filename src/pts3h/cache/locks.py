@@ -6,7 +6,7 @@ the file does, since a map keeps the file open.
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -52,6 +52,14 @@ def if_unused(path: Path) -> Iterator[bool]:
             yield False
         else:
             yield True
+
+
+def remove_unused(files: Iterable[Path]) -> None:
+    """Remove files that nobody uses, as processes leave them that are killed."""
+    for path in files:
+        with contextlib.suppress(OSError), if_unused(path) as unused:
+            if unused:
+                path.unlink()
 
 
 def lock(file: BinaryIO, operation: str, *, wait: bool = True) -> None:

@@ -116,13 +116,16 @@ class Appender:
                 os.posix_fallocate(self._rows.fileno(), end, count * self.row_bytes)
             except OSError as error:
                 if error.errno not in (errno.EINVAL, errno.EOPNOTSUPP):  # cannot promise space
-                    self._rows.truncate(end)
+                    with contextlib.suppress(OSError):
+                        self._rows.truncate(end)
                     raise
 
     def close(self) -> None:
         """Give back space that was not needed, and the files."""
         with self._rows, self._keys, alone(self._keys):
-            self._rows.truncate(count_rows(self.rows_file, self.row_bytes) * self.row_bytes)
+            end = count_rows(self.rows_file, self.row_bytes) * self.row_bytes
+            with contextlib.suppress(OSError):  # it does no harm, and the next one gives it back
+                self._rows.truncate(end)
 
 
 def remove_if_unused(rows_file: Path) -> bool:

@@ -89,6 +89,7 @@ def options(
 def main() -> None:
     """Run the command line: a user's mistake is one line and exit code 2, no traceback."""
     warnings.showwarning = show_warning
+    warnings.filterwarnings("ignore", "Image size .* exceeds limit")  # ours is told by name, in our words
     code: Any = None
     try:
         code = app(sys.argv[1:] or ["--help"], standalone_mode=False)

@@ -11,7 +11,7 @@ import pts3h
 from ..data.items import read_items
 from ..errors import UserError
 from ..settings.asked import Network
-from ..util.files import write_array, write_text
+from ..util.files import array_writer, text_writer, write_together
 from .arguments import ItemsSource, ModelFolder, Root
 from .output import AsJson, bits_facts, say
 
@@ -41,8 +41,8 @@ def encode(
     if not encoded.ids:
         reasons = list(encoded.skipped.values())
         raise UserError(f"none of the {len(reasons)} pictures can be read, the first: {reasons[0]}")
-    write_array(out, encoded.codes)
-    write_text(ids_file, "".join(f"{one_line(name)}\n" for name in encoded.ids))
+    names = "".join(f"{one_line(name)}\n" for name in encoded.ids)
+    write_together({out: array_writer(encoded.codes), ids_file: text_writer(names)})
     if as_json:
         facts = {"codes": str(out), "items": len(encoded.ids), **bits_facts(encoded.layout)}
         print(json.dumps({**facts, "skipped": encoded.skipped}))

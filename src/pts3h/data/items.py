@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,8 @@ from .images import ImageArray, ImageFiles, Images, Positions
 
 Vectors = NDArray[np.floating]
 Labels = NDArray[np.int64]
+
+LARGEST = 1e15  # in a vector: sums of its square still fit into 32 bits, with which networks compute
 
 
 @dataclass(frozen=True)
@@ -111,7 +114,7 @@ def load_array(path: Path) -> NDArray[Any]:
     """An ``.npy`` file, left on disk until read, never unpickled."""
     try:
         array: NDArray[Any] = npy.open_memmap(path, mode="r")  # unlike np.load, it takes nothing else for one
-    except (ValueError, EOFError, OSError) as error:
+    except (ValueError, EOFError, OSError, SyntaxError, TokenError) as error:
         raise UserError(f"{path} is not a readable .npy array of numbers ({error})") from error
     return array
 
@@ -152,17 +155,18 @@ def from_array(array: NDArray[Any]) -> Items:
 
 
 def check_vectors(array: NDArray[Any]) -> Vectors:
-    """Vectors as floating point, refused where one holds NaN or infinity."""
+    """Vectors as floating point, refused where one holds NaN, infinity or what is near to it."""
     if array.shape[1] == 0:
         raise UserError("the vectors have no entries: the array has shape (n, 0)")
-    if array.dtype.kind != "f":
-        array = array.astype(np.float32)
-    largest = np.finfo(np.float32).max  # the networks compute with these
+    if array.dtype not in (np.float16, np.float32, np.float64):  # torch takes native ones of these alone
+        with np.errstate(over="ignore"):  # too large is infinite, which is refused below
+            array = array.astype(np.float32)
     for start in range(0, len(array), 65_536):
-        bad = np.flatnonzero(~(np.abs(array[start : start + 65_536]) <= largest).all(axis=1))
+        bad = np.flatnonzero(~(np.abs(array[start : start + 65_536]) <= LARGEST).all(axis=1))
         if len(bad):
             raise UserError(
-                f"row {start + bad[0]} of the vectors holds NaN or infinity (of 32 bits): remove or mend it"
+                f"row {start + bad[0]} of the vectors holds NaN or infinity, or a number beyond {LARGEST:g}: "
+                "remove or mend it"
             )
     return array
 

@@ -4,13 +4,13 @@ import hashlib
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.random import Generator, default_rng
 
 from ..errors import UserError
 from ..util.files import write_json
+from ..util.sealed import sealed, unsealed
 from .images import Positions
 from .items import Labels
 
@@ -56,19 +56,17 @@ class Split:
 
     def save(self, path: Path) -> None:
         """Store as JSON: small enough to read, exact enough to repeat a run."""
-        write_json(
-            path,
-            {
-                key: value.tolist() if isinstance(value, np.ndarray) else value
-                for key, value in asdict(self).items()
-            },
-        )
+        plain = {
+            key: value.tolist() if isinstance(value, np.ndarray) else value
+            for key, value in asdict(self).items()
+        }
+        write_json(path, sealed(plain))
 
     @classmethod
     def load(cls, path: Path) -> "Split":
         """Read what :meth:`save` stored."""
         try:
-            stored: dict[str, Any] = json.loads(path.read_text())
+            stored = unsealed(json.loads(path.read_text(encoding="utf-8")))
             queries, database, labelled = (
                 np.array(stored[name], np.int64) for name in ("queries", "database", "labelled")
             )

@@ -3,6 +3,7 @@
 It needs nothing else to be loaded, not even the pretrained weights that training started from.
 """
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from ..nets.look import Look
 from ..settings.defaults import NO_BACKBONE
 from ..settings.used import Used
 from ..util.files import explain_os_errors, write_atomic, write_json, write_text
+from ..util.sealed import sealed, unsealed
 from .card import card
 from .earlier import from_format_1
 from .model import Model, Record
@@ -45,6 +47,7 @@ def save_model(model: Model, folder: Path, *, overwrite: bool = False) -> None:
 
 def write_files(model: Model, folder: Path) -> None:
     """Every file of a model."""
+    history = history_text(model.history)
     description = {
         "format": FORMAT,
         "pts3h": __version__,
@@ -54,17 +57,23 @@ def write_files(model: Model, folder: Path) -> None:
         "asked": dict(model.asked),
         "settings": model.used.to_json(),
         "summary": model.summary,
+        "history": text_digest(history),
     }
-    write_json(folder / "config.json", description)
+    write_json(folder / "config.json", sealed(description))
     content = serialize({name: tensor.contiguous() for name, tensor in model.tensors().items()})
     write_atomic(folder / WEIGHTS, lambda file: file.write(content))
-    write_history(folder / "history.jsonl", model.history)
+    write_text(folder / "history.jsonl", history)
     write_text(folder / "README.md", card(description))
 
 
-def write_history(path: Path, history: list[Record]) -> None:
-    """One JSON object per step."""
-    write_text(path, "".join(json.dumps(record) + "\n" for record in history))
+def history_text(history: list[Record]) -> str:
+    """One JSON object per step, a line each."""
+    return "".join(json.dumps(record) + "\n" for record in history)
+
+
+def text_digest(text: str) -> str:
+    """By which a text is known again."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def load_model(folder: Path | str, *, backbone: BackboneRow | None = None) -> Model:
@@ -85,8 +94,8 @@ def load_model(folder: Path | str, *, backbone: BackboneRow | None = None) -> Mo
 def read_model(folder: Path) -> Model:
     """The model of a folder, checked by its fingerprint."""
     try:
-        description = json.loads(current(folder, "config.json").read_text())
-        history = read_history(current(folder, "history.jsonl"))
+        description = unsealed(json.loads(current(folder, "config.json").read_text(encoding="utf-8")))
+        history = read_history(current(folder, "history.jsonl"), description.get("history"))
         used = read_settings(description, len(history))
         tensors = load_file(current(folder, WEIGHTS))
         width, summary = int(description["width"]), dict(description["summary"])
@@ -137,9 +146,14 @@ def read_settings(description: dict[str, Any], steps: int) -> Used:
     return Used.from_json(stored)
 
 
-def read_history(path: Path) -> list[Record]:
-    """The records of a training run; none where the file is gone."""
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+def read_history(path: Path, digest: str | None) -> list[Record]:
+    """The records of a training run; none where the file is gone. Earlier versions noted no digest."""
+    if not path.exists():
+        return []
+    text = path.read_text(encoding="utf-8")
+    if digest not in (None, text_digest(text)):
+        raise ValueError(f"{path.name} is not the one that was saved")
+    return [json.loads(line) for line in text.splitlines()]
 
 
 def untrained(

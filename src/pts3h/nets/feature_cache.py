@@ -12,6 +12,7 @@ import json
 import re
 import warnings
 from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
@@ -23,6 +24,7 @@ from torch import Tensor, nn
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 from ..cache.bound import cache_limit, keep_within
+from ..cache.locks import remove_unused
 from ..cache.rows import Found, Kind, find
 from ..cache.segment import Key, Segment
 from ..data.images import Images, Positions
@@ -126,6 +128,7 @@ class FrozenBackbone:
         it was.
         """
         wanted = Wanted(images, images.keys(progress), size, copies, views, mirror)
+        remove_unused(cache_folder("features").joinpath(*self._names(wanted)).glob("*.lock"))
         found = find(self._segments(wanted), wanted.keys)
         if found.known.all():
             return Features(found.array(1 + copies, self.width), {})
@@ -133,7 +136,8 @@ class FrozenBackbone:
         lock = cache_folder("features", *self._names(wanted)) / f"{collection}.lock"
         with locked(lock):
             features = self._kept(wanted, progress)
-            lock.unlink(missing_ok=True)  # whoever waits for it has it open
+            with suppress(OSError):  # whoever waits for it has it open
+                lock.unlink()
         return features
 
     def clean(

@@ -1,6 +1,8 @@
 """The state of a training run in one file, written atomically, read without unpickling."""
 
+import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,8 +14,11 @@ from torch import Tensor, nn
 
 from ..errors import UserError
 from ..model.folder import CHECKPOINT
+from ..model.model import Record
 from ..settings.used import Used
 from ..util.files import write_atomic
+
+HISTORY, DIGEST = "history", "digest"
 
 
 @dataclass(frozen=True)
@@ -25,6 +30,7 @@ class Checkpoint:
     teacher: nn.Module
     optimizer: torch.optim.Optimizer
     used: Used
+    history: list[Record]
 
 
 def save_checkpoint(folder: Path, state: Checkpoint) -> None:
@@ -35,8 +41,11 @@ def save_checkpoint(folder: Path, state: Checkpoint) -> None:
         tensors |= {
             f"optimizer.{number}.{name}": value for name, value in memory.items() if value is not None
         }
+    tensors = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
+    # a header has a limit, a tensor has none
+    tensors[HISTORY] = torch.frombuffer(bytearray(json.dumps(state.history).encode()), dtype=torch.uint8)
     metadata = {"step": str(state.step), "config": json.dumps(state.used.to_json())}
-    content = serialize({name: value.contiguous() for name, value in tensors.items()}, metadata)
+    content = serialize(tensors, metadata | {DIGEST: digest(metadata, tensors)})
     write_atomic(folder / CHECKPOINT, lambda file: file.write(content))
 
 
@@ -47,9 +56,22 @@ def read_checkpoint(folder: Path) -> tuple[dict[str, str], dict[str, Tensor]]:
         raise UserError(f"{folder} holds no checkpoint to resume from")
     try:
         with safe_open(path, framework="pt") as file:
-            return file.metadata(), {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, OSError) as error:
+            metadata = dict(file.metadata() or {})
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except (SafetensorError, OSError, ValueError) as error:
         raise UserError(f"{path} cannot be read ({error}): start anew with --overwrite") from error
+    if metadata.pop(DIGEST, None) != digest(metadata, tensors):
+        raise UserError(f"{path} is damaged, or of an earlier version: start anew with --overwrite")
+    return metadata, tensors
+
+
+def digest(metadata: Mapping[str, str], tensors: Mapping[str, Tensor]) -> str:
+    """Of all there is in a checkpoint."""
+    total = hashlib.sha256(json.dumps(metadata, sort_keys=True).encode())
+    for name, tensor in sorted(tensors.items()):
+        total.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
+        total.update(tensor.reshape(-1).view(torch.uint8).numpy().data)
+    return total.hexdigest()
 
 
 def stored_settings(folder: Path) -> dict[str, Any]:
@@ -60,8 +82,8 @@ def stored_settings(folder: Path) -> dict[str, Any]:
 
 def load_checkpoint(
     folder: Path, student: nn.Module, teacher: nn.Module, optimizer: torch.optim.Optimizer, used: Used
-) -> int:
-    """Put the stored state into the networks and the optimiser; return the step it stands at."""
+) -> tuple[int, list[Record]]:
+    """Put the stored state into the networks and the optimiser; the step it stands at, and the history."""
     metadata, tensors = read_checkpoint(folder)
     stored = json.loads(metadata["config"])
     if changed := sorted(name for name, value in used.to_json().items() if stored.get(name) != value):
@@ -79,7 +101,7 @@ def load_checkpoint(
             _, number, name = key.split(".")
             memory.setdefault(int(number), {})[name] = as_laid_out(value, weights[int(number)])
     optimizer.load_state_dict({**optimizer.state_dict(), "state": memory})
-    return int(metadata["step"])
+    return int(metadata["step"]), json.loads(tensors[HISTORY].numpy().tobytes())
 
 
 def as_laid_out(value: Tensor, weight: Tensor) -> Tensor:

@@ -47,7 +47,7 @@ def learn(
         used: the settings.
         objective: what is minimised.
         make: makes an untrained network; called for student and teacher alike.
-        folder: for checkpoint and history.
+        folder: for the checkpoint.
         resume: go on from the folder's checkpoint.
         start: a trained head to begin from.
         watch: called with each step's record.

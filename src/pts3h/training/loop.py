@@ -18,7 +18,6 @@ from ..data.batches import Batch, Batches
 from ..data.inputs import Inputs
 from ..errors import Interrupted, UserError
 from ..losses.ramps import consistency_ramp, learning_rate_factor, teacher_decay
-from ..model.folder import read_history, write_history
 from ..model.model import Record
 from ..nets.hash_network import HashNetwork
 from ..nets.teacher import Teacher
@@ -32,7 +31,6 @@ from .stopping import stop_signal
 
 CHECK_EVERY = 50  # steps between two looks for a collapse
 CHECKPOINT_SECONDS = 60.0
-HISTORY = "history.jsonl"
 
 Watcher = Callable[[Record], None]
 
@@ -48,7 +46,7 @@ class Run:
         batches: which items are in which step.
         objective: what is minimised.
         used: the settings.
-        folder: where checkpoint and history go; None keeps nothing on disk.
+        folder: where the checkpoint goes; None keeps nothing on disk.
         name: what the progress bar says.
         watch: called with each step's record.
     """
@@ -181,14 +179,13 @@ def interrupted_message(run: Run, optimizer: torch.optim.Optimizer, history: lis
 
 
 def save(run: Run, folder: Path, optimizer: torch.optim.Optimizer, history: list[Record], step: int) -> None:
-    """Write checkpoint and history into the run's folder."""
-    write_history(folder / HISTORY, history)
-    save_checkpoint(folder, Checkpoint(step, run.student, run.teacher.network, optimizer, run.used))
+    """Write the checkpoint into the run's folder, where a model may lie that is to be replaced."""
+    state = Checkpoint(step, run.student, run.teacher.network, optimizer, run.used, history)
+    save_checkpoint(folder, state)
 
 
 def restore(run: Run, optimizer: torch.optim.Optimizer) -> tuple[int, list[Record]]:
     """Load the checkpoint of the run's folder: its step, and the history so far."""
     if run.folder is None:
         raise UserError("there is nothing to resume: no folder was given")
-    step = load_checkpoint(run.folder, run.student, run.teacher.network, optimizer, run.used)
-    return step, read_history(run.folder / HISTORY)[:step]
+    return load_checkpoint(run.folder, run.student, run.teacher.network, optimizer, run.used)

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TypeVar
+from typing import BinaryIO, TypeVar
 
-from ..errors import UserError
+from ..errors import DiskError, UserError
 from . import progress
-from .files import cache_folder
+from .files import cache_folder, write_atomic
 
 SECONDS_OF_SILENCE = 20
 SECONDS = 3600.0  # for all of a file, however slowly it drips in
@@ -32,17 +32,22 @@ def download(address: str, *, sha256: str, folder: Path | None = None, seconds: 
     import pooch
 
     name = address.rsplit("/", 1)[-1]
-    folder = cache_folder("downloads") if folder is None else folder
-    pooch.get_logger().setLevel("ERROR")
+    path = (cache_folder("downloads") if folder is None else folder) / name
     try:
+        if path.exists() and has_digest(path, sha256):
+            return path
         with DownloadBar(name) as bar:
             get = pooch.HTTPDownloader(progressbar=bar, chunk_size=1 << 16, timeout=SECONDS_OF_SILENCE)
-            fetched = within(
-                seconds,
-                lambda: pooch.retrieve(
-                    address, known_hash=f"sha256:{sha256}", fname=name, path=folder, downloader=get
-                ),
-            )
+
+            def write(file: BinaryIO) -> None:
+                get(address, file, None)
+                file.flush()
+                if not has_digest(Path(file.name), sha256):
+                    raise ValueError("what the server sent is not what was to be: its sha256 differs")
+
+            within(seconds, lambda: write_atomic(path, write))
+    except DiskError:
+        raise
     except TimeoutError as error:
         raise UserError(
             f"cannot download {address} (it takes more than {progress.spoken(seconds)})"
@@ -50,7 +55,7 @@ def download(address: str, *, sha256: str, folder: Path | None = None, seconds: 
     except (OSError, ValueError) as error:
         reason = str(error).splitlines()[0][:120] if str(error) else type(error).__name__
         raise UserError(f"cannot download {address} ({reason})") from error
-    return Path(fetched)
+    return path
 
 
 def within(seconds: float, work: Callable[[], T]) -> T:

@@ -3,9 +3,10 @@
 import errno
 import json
 import os
+import re
 import secrets
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -27,6 +28,7 @@ def explain_os_errors(path: Path) -> Iterator[None]:
         errno.EROFS: "that disk is read-only; choose another place",
         errno.EACCES: "no permission to write there; choose another place",
         errno.EPERM: "no permission to write there; choose another place",
+        errno.EIO: "that disk fails; choose another place",
         errno.ENOTDIR: "a part of that path is a file, not a folder",
         errno.EEXIST: "that is a file, not a folder",
     }
@@ -44,20 +46,36 @@ def explain_os_errors(path: Path) -> Iterator[None]:
 
 def write_atomic(path: Path | str, write: Callable[[BinaryIO], object]) -> None:
     """Write a file through a temporary sibling: temp → fsync → replace → fsync of the folder."""
-    path = Path(path)
-    with explain_os_errors(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    write_together({Path(path): write})
+
+
+def write_together(writes: Mapping[Path, Callable[[BinaryIO], object]]) -> None:
+    """Write files of one folder that belong together.
+
+    If one cannot be written, the old ones stay. A crash, or a disk that fails, in the moment when they take
+    their places may leave only the first one, old or new, but never old ones beside new ones.
+    """
+    first, *others = writes
+    with explain_os_errors(first):
+        first.parent.mkdir(parents=True, exist_ok=True)
+        temporary = {path: path.with_name(f".{path.name}.{secrets.token_hex(8)}") for path in writes}
         try:
-            with temporary.open("xb") as file:  # unlike mkstemp's, colleagues may read it as they may others
-                write(file)
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.replace(path)
+            for path, write in writes.items():
+                remove_leftovers(path)
+                with temporary[path].open("xb") as file:  # unlike mkstemp's, colleagues may read it
+                    write(file)
+                    file.flush()
+                    os.fsync(file.fileno())
+            for path in others:
+                path.unlink(missing_ok=True)
+            for path in writes:
+                temporary[path].replace(path)
         except BaseException:
-            temporary.unlink(missing_ok=True)
+            for left in temporary.values():
+                with suppress(OSError):  # what went wrong first is what is said
+                    left.unlink(missing_ok=True)
             raise
-        sync_folder(path.parent)
+        sync_folder(first.parent)
 
 
 @contextmanager
@@ -86,8 +104,9 @@ def make_folder(folder: Path) -> None:
 def remove_leftovers(path: Path) -> None:
     """Remove what :func:`write_atomic` left beside ``path`` when it was killed: nobody writes for so long."""
     with suppress(OSError):
-        for left in path.parent.glob(f".{path.name}.*"):
-            if time.time() - left.stat().st_mtime > LEFTOVER_SECONDS:
+        ours = re.compile(rf"\.{re.escape(path.name)}\.[0-9a-f]{{16}}")
+        for left in path.parent.iterdir():
+            if ours.fullmatch(left.name) and time.time() - left.stat().st_mtime > LEFTOVER_SECONDS:
                 left.unlink()
 
 
@@ -108,18 +127,28 @@ def write_json(path: Path | str, value: Any) -> None:
 
 
 def write_array(path: Path | str, array: NDArray[Any]) -> None:
-    """Write an ``.npy`` file, atomically. numpy's own writing does not say that the disk is full."""
+    """Write an ``.npy`` file, atomically."""
+    write_atomic(path, array_writer(array))
+
+
+def array_writer(array: NDArray[Any]) -> Callable[[BinaryIO], object]:
+    """Writes an array as ``.npy``. numpy's own writing does not say that the disk is full."""
 
     def write(file: BinaryIO) -> None:
         npy.write_array_header_1_0(file, npy.header_data_from_array_1_0(array))
         file.write(array.tobytes("A"))
 
-    write_atomic(path, write)
+    return write
 
 
 def write_text(path: Path | str, text: str) -> None:
     """Write ``text`` as UTF-8, atomically."""
-    write_atomic(path, lambda file: file.write(valid_text(text).encode()))
+    write_atomic(path, text_writer(text))
+
+
+def text_writer(text: str) -> Callable[[BinaryIO], object]:
+    """Writes text as UTF-8."""
+    return lambda file: file.write(valid_text(text).encode())
 
 
 def valid_text(text: str) -> str:

@@ -9,7 +9,7 @@ import pytest
 from pts3h.codes import Layout
 from pts3h.errors import UserError
 from pts3h.index import open_index
-from pts3h.index.local import cache, store
+from pts3h.index.local import cache, store, sums
 from pts3h.index.local.ids import sorted_ids
 from pts3h.index.local.segment import Segment
 from pts3h.index.local.store import State
@@ -202,4 +202,4 @@ def test_a_copy_of_a_folder_is_whole(folder, tmp_path):
     copy = shutil.copytree(folder, tmp_path / "copy")
     assert cache_of(copy) is not None
     use_everything(copy)
-    assert sorted(path.name for path in copy.iterdir()) == [store.FILE, cache.FILE]
+    assert sorted(path.name for path in copy.iterdir()) == [store.FILE, sums.FILE, cache.FILE]

@@ -15,7 +15,7 @@ import pytest
 
 from pts3h.errors import UserError
 from pts3h.index import open_index
-from pts3h.index.local import cache, store
+from pts3h.index.local import cache, store, sums
 from pts3h.index.local import index as local_engine
 
 from .saved import cache_of
@@ -33,7 +33,7 @@ def folder(tmp_path):
     with open_index(tmp_path / "index", 64, model="m") as index:
         index.add(range(N), codes_of(N), [{"even": n % 2 == 0} if n < 10 else None for n in range(N)])
     assert (tmp_path / "index" / cache.FILE).exists()
-    assert sorted(path.name for path in (tmp_path / "index").iterdir()) == [store.FILE, cache.FILE]
+    assert sorted(path.name for path in (tmp_path / "index").iterdir()) == [store.FILE, sums.FILE, cache.FILE]
     return tmp_path / "index"
 
 

@@ -48,7 +48,8 @@ def test_what_a_killed_save_left_is_removed(tmp_path):
     with open_index(tmp_path / "index", 64) as index:
         index.add(range(9_000), CODES)
     left, fresh, other = (
-        tmp_path / "index" / name for name in (".search.cache.1", ".search.cache.2", ".other")
+        tmp_path / "index" / name
+        for name in (".search.cache.0123456789abcdef", ".search.cache.fedcba9876543210", ".other")
     )
     for path in (left, fresh, other):
         path.write_bytes(b"half of it")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ...util.files import cache_folder, write_array
+from ...util.files import array_writer, cache_folder, write_together
 from ..decoding import Pixels
 from ..images import ImageArray
 from ..items import Items, Labels
@@ -30,8 +30,7 @@ def kept(name: str, folder: Path | None, get: Callable[[Path | None], Raw]) -> R
     pixels_file, labels_file = cache / f"{name}-pixels.npy", cache / f"{name}-labels.npy"
     if not (pixels_file.exists() and labels_file.exists()):
         pixels, labels = get(None)
-        write_array(pixels_file, pixels)
-        write_array(labels_file, labels)
+        write_together({pixels_file: array_writer(pixels), labels_file: array_writer(labels)})
     return (
         np.load(pixels_file, mmap_mode="r", allow_pickle=False),
         np.load(labels_file, allow_pickle=False),

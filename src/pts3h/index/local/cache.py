@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from ...codes import Layout, as_words, code_bytes
-from ...util.files import remove_leftovers, write_atomic
+from ...util.files import write_atomic
 from .ids import sorted_ids
 from .segment import Segment
 from .store import State
@@ -40,7 +40,6 @@ def save(folder: Path, segment: Segment, state: State) -> str:
         for part in (_MAGIC, digest, line, ids, columns):
             file.write(part)
 
-    remove_leftovers(folder / FILE)
     write_atomic(folder / FILE, write)
     return digest.hex()
 

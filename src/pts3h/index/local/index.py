@@ -22,7 +22,7 @@ from ...util.addresses import shown_address
 from ..contract import Hits, Index, Item, check_kind, check_writable, kind_of
 from ..filters import Filter
 from ..metadata import Meta
-from . import cache
+from . import cache, sums
 from .filtering import Verdict, answers
 from .log import LogRecord
 from .metadata import Metadata
@@ -48,6 +48,7 @@ class LocalIndex(Index):
         self._snapshot: Snapshot | None = None
         self._version = -1  # of the store when the snapshot was made
         self._tidy_at = GARBAGE
+        self._whole = False  # whether the file was checked; what it says of itself is not enough
         self._process = os.getpid()
 
     def _drop_cache(self) -> None:
@@ -93,6 +94,8 @@ class LocalIndex(Index):
         with self._lock:
             if self._writer is None:
                 self._writer = self._store.another()
+                with self._writer.reading():
+                    self._check_whole(self._writer)
             return self._writer
 
     def _tidy(self, writer: Store) -> None:
@@ -126,6 +129,8 @@ class LocalIndex(Index):
             info = store.info()
             state = State(info.epoch, store.log.last())
             snapshot = self._snapshot or self._from_cache(info.cache)
+            if snapshot is None or snapshot.state != state:
+                self._check_whole(store)
             if snapshot is None or snapshot.state.epoch != state.epoch or snapshot.state.last > state.last:
                 snapshot = Snapshot(self.layout, State(state.epoch, 0), [], info.kind)
             if snapshot.state != state:
@@ -133,6 +138,12 @@ class LocalIndex(Index):
                 snapshot = snapshot.after(records, info.kind, state)
             self._snapshot = snapshot
             return snapshot
+
+    def _check_whole(self, store: Store) -> None:
+        """Before the database is believed for the first time; only called inside a transaction."""
+        if not self._whole:
+            store.check_whole()
+            self._whole = True
 
     def _from_cache(self, digest: str | None) -> Snapshot | None:
         loaded = cache.load(self.folder, self.layout, digest)
@@ -152,6 +163,7 @@ class LocalIndex(Index):
             with reader.reading():
                 with self._lock:  # the first reading is in here, so that no moment is older than a snapshot
                     snapshot = self._caught_up(reader)
+                    self._check_whole(reader)
                 yield snapshot, reader
         finally:
             with self._lock:
@@ -229,12 +241,17 @@ class LocalIndex(Index):
     def _close(self) -> None:
         if os.getpid() != self._process:
             return
+        moment = None
         try:
             if not self._store.read_only and (self._writer or self._snapshot) and self._store.in_place:
                 self._save_cache()
+                with self._store.reading():
+                    moment = self._store.moment()
         finally:
             for store in (*self._readers, *([self._writer] if self._writer else []), self._store):
                 store.close()
+        if moment is not None:
+            sums.save(self._store.path, moment)
 
     def _save_cache(self) -> None:
         """Save the search structure if the saved one has fallen far behind.

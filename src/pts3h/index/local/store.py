@@ -17,7 +17,7 @@ from ...codes import Layout
 from ...errors import UserError
 from ...util.files import explain_os_errors, make_folder, sync_folder
 from ..contract import check_held_layout, check_kind, check_model, kind_of
-from . import info, log, metadata
+from . import info, log, metadata, sums
 from .damage import Damage
 from .info import Info
 from .log import LogRecord
@@ -54,6 +54,7 @@ class Store:
         self.read_only = read_only
         self.lock = threading.RLock()
         self._frozen = False  # True if nobody can be writing
+        self._has_written = False
         self._known: tuple[dict[str, Any], Info] | None = None  # what was read last, and what it says
         with self._explained():
             before = self._identity_now()
@@ -193,6 +194,8 @@ class Store:
             raise self._damaged() from error
         except sqlite3.DatabaseError as error:
             raise self._explain(error) from error
+        except UnicodeDecodeError as error:  # SQLite quotes what it does not understand
+            raise self._damaged() from error
 
     def _explain(self, error: sqlite3.DatabaseError) -> UserError:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
@@ -239,8 +242,11 @@ class Store:
         with self.lock, self._explained():
             self._connection.execute("BEGIN IMMEDIATE")
             try:
+                if not self._has_written:  # while this connection is open, nobody makes a checksum
+                    sums.begin_moment(self._connection)
                 yield
                 self._connection.execute("COMMIT")
+                self._has_written = True
             except BaseException:
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
@@ -274,6 +280,16 @@ class Store:
     def state(self) -> State:
         """How far the log reaches now."""
         return State(self.info().epoch, self.log.last())
+
+    def moment(self) -> str:
+        """What tells this moment of the database from all others."""
+        self.info()
+        assert self._known is not None
+        return sums.moment(self._connection, self._known[0])
+
+    def check_whole(self) -> None:
+        """Raise if the file is not the one that was closed."""
+        sums.check(self.path, self.moment())
 
     def append(self, record: LogRecord) -> None:
         """Write a record; the first one decides the kind of ids."""
