@@ -2,8 +2,8 @@
 
     python tools/coverage_table.py .coverage/report.json
 
-The file is what ``coverage json`` wrote. A room is a folder, or one file, of ``src/pts3h``. It fails below the
-shares that the project promises.
+The file is what ``coverage json`` wrote. A room is a folder, or one file, of ``src/pts3h``. It fails below
+the shares that the project promises.
 """
 
 import json

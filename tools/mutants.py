@@ -19,7 +19,6 @@ import traceback
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from glob import glob
 from importlib import import_module
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
@@ -162,7 +161,7 @@ def measure(room: str, folder: Path) -> Covering:
         measured = coverage.Coverage(data_file=None, config_file=False, include=[str(LIBRARY / "**")])
         recorder = Recorder(measured)
         measured.start()
-        code = run_tests(sorted(glob(ROOMS[room])), recorder, folder)
+        code = run_tests([str(path) for path in sorted(PROJECT.glob(ROOMS[room]))], recorder, folder)
         measured.stop()
         data = measured.get_data()
         tests = {path: data.contexts_by_lineno(path) for path in data.measured_files()}
