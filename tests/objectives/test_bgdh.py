@@ -84,6 +84,23 @@ def test_the_graph_term_of_a_batch_with_one_vector_for_all_other_anchors():
     assert parts == {"graph": loss}
 
 
+def test_an_item_for_which_only_its_own_anchors_are_drawn():
+    """There is nothing to push away from; the loss is that of the own anchors, and finite."""
+    objective = BGDH(
+        pairwise=LOSSES.find("dpsh").build(BITS),
+        omega=0.5,
+        eta=0.0,
+        bits=BITS,
+        anchors=np.array([[0, 1]]),
+        count=2,
+    )
+    outputs = torch.ones(1, BITS)
+    nothing = np.zeros((1, 1), bool)
+    loss, _ = objective.regulariser(make_step(outputs, nothing, nothing))
+    scores = objective.contexts.detach().numpy().astype(float).sum(axis=1) / np.sqrt(BITS)
+    assert loss.item() == pytest.approx(np.logaddexp(0, -scores).mean(), rel=1e-5)
+
+
 def test_contexts_start_as_long_as_unit_vectors():
     torch.manual_seed(0)
     objective = BGDH(
