@@ -57,6 +57,13 @@ def test_the_loss_of_several_classes_is_the_mean_over_items_and_classes():
     assert predicted.dtype == rows.dtype and not predicted.requires_grad
 
 
+def test_a_class_that_is_as_likely_as_not_is_not_predicted():
+    classifier = Classifier(4, 3, several=True)
+    for one in classifier.parameters():
+        torch.nn.init.zeros_(one)
+    assert not classifier.predict(torch.randn(2, 4)).any()
+
+
 def test_an_objective_with_a_classifier():
     class Plain(Classifying):
         def __call__(self, step):
