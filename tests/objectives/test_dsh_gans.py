@@ -182,8 +182,9 @@ def test_each_side_takes_its_own_steps(gan):
     first = gan.update(vectors, targets)
     torch.manual_seed(4)
     assert twin.update(vectors, targets) == first
-    for new, old in zip(gan.body.parameters(), twin.body.parameters(), strict=True):
-        assert torch.equal(new, old)
+    for part in ("generator", "body", "is_real", "classifier"):
+        for new, old in zip(getattr(gan, part).parameters(), getattr(twin, part).parameters(), strict=True):
+            assert torch.equal(new, old), part
 
 
 def test_made_vectors_have_the_spread_and_the_center(gan):
