@@ -108,7 +108,7 @@ def test_a_sweep_takes_the_better_sign_of_every_bit(state, anchor, pairs):
 def test_the_first_codes_are_projections_of_centred_items():
     """With a large anchor the codes stay at them; items far from the origin still fall on both sides."""
     problem = problems.make_problem(labelled=40)
-    problem.inputs.array = problem.inputs.array + 1000
+    problem.inputs.array = problem.inputs.array + 1000 * np.arange(problems.WIDTH, dtype=np.float32)
     memory = CodeMemory(problem.known.labelled, BITS, steps=100)
     DISH(problem.known, memory, problem.inputs, anchor=1e9)
     assert torch.equal(memory.codes, memory.outputs), "signs are outputs and codes at once"
@@ -134,6 +134,31 @@ def test_groups_hold_all_items_and_their_own_pairs(monkeypatch):
         same = classes[:, None] == classes[None, :]
         inner = (codes @ codes.T).numpy()
         assert bool(inner[same].mean() > inner[~same].mean() + 2) is alike
+
+
+def test_what_is_known_of_a_pair_is_plus_one_minus_one_or_nothing(monkeypatch):
+    known = problems.make_pair_training(labelled=30).known
+    memory = CodeMemory(known.labelled, BITS, steps=100)
+    objective = DISH(known, memory, problems.make_problem().inputs)
+    memory.outputs[:, 0] = torch.from_numpy(
+        known.labelled
+    ).float()  # so that an item can be told by its outputs
+    asked = []
+
+    def remember(codes, signed, outputs, anchor):
+        asked.append((signed, outputs[:, 0].astype(int)))
+        return codes
+
+    monkeypatch.setattr(dish, "infer_codes", remember)
+    objective.solve(torch.arange(len(known.labelled)), memory.codes)
+    said = {
+        frozenset(pair): 1 if alike else -1
+        for pair, alike in zip(known.pairs.tolist(), known.similar, strict=True)
+    }
+    ((signed, items),) = asked
+    expected = [[said.get(frozenset((int(a), int(b))), 0) for b in items] for a in items]
+    assert np.unique(expected).tolist() == [-1, 0, 1]
+    np.testing.assert_array_equal(signed, expected)
 
 
 def test_codes_are_inferred_anew_when_that_is_due_and_unlabelled_items_are_left_out():
