@@ -168,6 +168,13 @@ def test_booleans_and_outputs_pack_the_same():
     assert pack([[True, False, True]]).tolist() == [[0b10100000]]
 
 
+@pytest.mark.parametrize("shape", [(11,), (2, 11), (2, 3, 11)])
+def test_bits_are_on_the_last_axis_of_any_array(shape):
+    values = np.random.default_rng(0).choice([-1, 1], size=shape)
+    assert pack(values).shape == (*shape[:-1], 2)
+    np.testing.assert_array_equal(unpack(pack(values), 11), values)
+
+
 def test_types_of_signs_and_distances():
     assert sign([1.5, -2.0]).dtype == unpack(np.zeros((1, 1), np.uint8), 5).dtype == np.int8
     codes = np.array([[0b10100000], [0]], np.uint8)
