@@ -82,6 +82,12 @@ def test_mihash_is_steep_enough_for_small_fresh_outputs_to_train():
     assert same < MIHash(BITS, slope=1.0).supervised(small, similar, known)
 
 
+@pytest.mark.parametrize("similar", [True, False])
+def test_one_pair_says_nothing_about_how_distance_and_similarity_go_together(similar):
+    outputs, known = torch.tensor([[1.0] * BITS, [0.3] * BITS]), ~torch.eye(2, dtype=torch.bool)
+    assert MIHash(BITS).supervised(outputs, known & similar, known).item() == pytest.approx(0, abs=1e-6)
+
+
 def test_the_ends_of_the_ramps():
     assert consistency_ramp(0, 100) == consistency_ramp(-3, 100) == consistency_ramp(0, 0) == 0
     assert consistency_ramp(1, 1) == 1
