@@ -94,6 +94,7 @@ def test_the_ends_of_the_ramps():
     assert learning_rate_factor(1, 10, 0) == pytest.approx(0.5 + 0.5 * math.cos(math.pi / 10))
     assert learning_rate_factor(5, 5, 5) == 1, "all of it is warm-up"
     assert learning_rate_factor(10, 10, 0) == pytest.approx(0)
+    assert learning_rate_factor(6, 6, 5) == pytest.approx(0), "one step after the warm-up is the end"
     assert teacher_decay(0, 0.9) == 0, "before the first step the teacher is the student"
     assert teacher_decay(1, 0.9) == 0.5
 
