@@ -49,6 +49,7 @@ LOSABLE = {"detach", "clone", "copy", "clamp", "abs", "floor", "square", "sqrt",
 UNORDERED = {"min", "max", "minimum", "maximum", "isinstance", "cast"}  # swapped: the same, or nonsense
 KEPT_DECORATORS = {"property", "abstractmethod", "dataclass"}
 CONDITIONS = (ast.Compare, ast.BoolOp, ast.UnaryOp)  # have operators of their own
+EVERYWHERE = range(10**9)
 Node = TypeVar("Node", bound=ast.AST)
 
 
@@ -57,7 +58,8 @@ class Mutation:
     """One node of a tree that becomes another.
 
     Attributes:
-        lines: of the statement; of the whole definition where it acts when something is defined.
+        lines: of the statement; of the whole function for its defaults; ``EVERYWHERE`` for what acts when
+            the file is imported.
         line: where it stands.
         what: the change, in words.
     """
@@ -91,7 +93,7 @@ class _Replace(ast.NodeTransformer):
 def mutations(tree: ast.Module) -> list[Mutation]:
     """Every change of a file, in the order of its lines."""
     found = []
-    for statement, lines in _statements(tree.body, range(0)):
+    for statement, lines in _statements(tree.body, defining=True):
         for old in _parts(statement):
             for new in _changes(old):
                 place = old.guard if isinstance(old, ast.match_case) else old
@@ -108,24 +110,23 @@ def changed(node: Node, **fields: Any) -> Node:
     return new
 
 
-def _statements(body: list[ast.stmt], defined: range) -> Iterator[tuple[ast.stmt, range]]:
-    """Each statement, and the lines that run when it does; ``defined``: those of what it helps to define."""
+def _statements(body: list[ast.stmt], *, defining: bool) -> Iterator[tuple[ast.stmt, range]]:
+    """Each statement and its lines; ``defining``: it runs when the file is imported."""
     for statement in body:
         end = statement.end_lineno or statement.lineno
         match statement:
             case ast.FunctionDef():
-                whole = range(statement.lineno, end + 1)
-                yield statement, whole
-                yield from _statements(statement.body, range(0))
+                yield statement, range(statement.lineno, end + 1)
+                yield from _statements(statement.body, defining=False)
             case ast.ClassDef():
-                yield from _statements(statement.body, range(statement.lineno, end + 1))
+                yield from _statements(statement.body, defining=True)
             case ast.If(test=ast.Name("TYPE_CHECKING")) | ast.Import() | ast.ImportFrom() | ast.Assert():
                 pass
             case ast.Expr(ast.Constant()):  # a docstring
                 pass
-            case ast.Assign() | ast.AnnAssign() if defined or statement.col_offset == 0:
+            case ast.Assign() | ast.AnnAssign() if defining:
                 if not isinstance(statement.value, ast.Call | ast.Subscript | ast.BinOp):  # a table, a type
-                    yield statement, defined or range(10**9)
+                    yield statement, EVERYWHERE
             case _:
                 inner = [field for field in ("body", "orelse", "finalbody") if hasattr(statement, field)]
                 first = min(
@@ -133,9 +134,9 @@ def _statements(body: list[ast.stmt], defined: range) -> Iterator[tuple[ast.stmt
                 )
                 yield statement, range(statement.lineno, max(first, statement.lineno + 1))
                 for field in inner:
-                    yield from _statements(getattr(statement, field), defined)
+                    yield from _statements(getattr(statement, field), defining=defining)
                 for part in [*getattr(statement, "handlers", []), *getattr(statement, "cases", [])]:
-                    yield from _statements(part.body, defined)
+                    yield from _statements(part.body, defining=defining)
 
 
 def _parts(node: ast.AST) -> Iterator[ast.AST]:
