@@ -5,7 +5,11 @@ import os
 import signal
 import subprocess
 
+import hypothesis
 import pytest
+
+hypothesis.settings.register_profile("unhurried", deadline=None)  # nothing here depends on a quick machine
+hypothesis.settings.load_profile("unhurried")
 
 if "PYTEST_XDIST_WORKER" in os.environ:  # one core each: more threads only wait for each other
     os.environ.setdefault("OMP_NUM_THREADS", "1")

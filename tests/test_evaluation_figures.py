@@ -54,6 +54,12 @@ def test_several_queries_are_averaged(order):
     assert whole.average_precisions().shape == (5,)
 
 
+def test_the_curve_of_one_query_with_one_relevant_item():
+    recall, precision = evaluate(QUERY, codes_at([1, 1, 2]), np.array([[0, 1, 0]]), bits=BITS).pr_curve()
+    assert recall.tolist() == [0, 1, 1, 1]
+    assert precision.tolist() == pytest.approx([0, 1 / 2, 1 / 3, 1 / 3])
+
+
 def test_ranks_beyond_the_last_find_nothing_more():
     report = evaluate(QUERY, codes_at([0, 1, 1]), np.array([[1, 0, 1]]), bits=BITS)
     assert report.map_at(3) == report.map_at(4) == report.map_at(999) == report.map
@@ -92,7 +98,7 @@ def test_relevance_as_zeros_and_ones_and_labels_of_any_kind():
         flags = evaluate(
             QUERY,
             codes,
-            labels=(np.array([[1, 0, 1]]), np.array([[0, 1, 0], [1, 1, 1], [0, 0, 0]])),
+            labels=(np.array([[1, 0, 1]]), np.array([[0, 1, 0], [1, 1, 0], [0, 0, 0]])),
             bits=BITS,
             order=order,
         )

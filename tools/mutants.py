@@ -130,9 +130,12 @@ def run_tests(tests: Sequence[str], plugin: object, folder: Path) -> int:
     hypothesis.settings.register_profile(
         "mutants", deadline=None, phases=phases, derandomize=True, database=None
     )
-    hypothesis.settings.load_profile("mutants")
     options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-o", "addopts=-m 'not slow'"]
-    options += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # hypothesis is imported, as it should be
+    options += [
+        "--hypothesis-profile=mutants",
+        "-W",
+        "ignore::pytest.PytestAssertRewriteWarning",
+    ]  # hypothesis is imported, as it should be
     return int(pytest.main([*options, f"--basetemp={folder / 'temporary'}", *tests], plugins=[plugin]))
 
 
