@@ -7,7 +7,10 @@ FAULTS ?=
 RUNS := $(shell expr $$(nproc 2>/dev/null || echo 1) + 1)
 export PTS3H_CACHE ?= $(CURDIR)/.cache
 
-.PHONY: help setup test test-faults sanitize lint types docs generate wheel demo clean
+# processes that measure mutants at a time
+JOBS ?= 2
+
+.PHONY: help setup test test-faults coverage mutants sanitize lint types docs generate wheel demo clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -37,6 +40,18 @@ test: setup lint types docs  ## all checks and tests
 test-faults: setup  ## every fault: killed processes, full disks, damaged files, hostile pictures; prints a table
 	$(BIN)/pytest tests/faults --faults full --timeout 1500 --numprocesses $(shell nproc 2>/dev/null || echo 1) $(FAULTS)
 
+# Some children run as another user, and must write there too. What is measured takes longer.
+coverage: setup  ## which share of the library the tests run, line by line and branch by branch
+	rm -rf .coverage
+	mkdir -m 777 .coverage
+	$(BIN)/coverage run -m pytest --numprocesses $(RUNS) --timeout 1200
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage json --quiet -o .coverage/report.json
+	$(BIN)/python tools/coverage_table.py .coverage/report.json
+
+mutants: setup  ## which share of small wrong changes the tests notice; ONLY=src/pts3h/codes.py for one file
+	OMP_NUM_THREADS=1 nice $(BIN)/python -m tools.mutants --jobs $(JOBS) $(if $(ONLY),--only $(ONLY))
+
 sanitize: setup  ## the C kernel under address and undefined-behaviour sanitizers: its tests, random calls
 	$(BIN)/python tools/sanitize.py
 
@@ -58,4 +73,4 @@ demo: setup  ## train PTS3H and its baselines on CIFAR-10, print the table, writ
 	$(BIN)/pts3h demo --out demo-output
 
 clean:  ## remove what can be made again (not .venv)
-	rm -rf build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis demo-output .cache
+	rm -rf build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis demo-output .cache .coverage

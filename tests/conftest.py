@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 
+import hypothesis
 import pytest
 
 from tests.faults.tally import (  # noqa: F401  (hooks: the table of faults at the end of a run)
@@ -13,6 +14,9 @@ from tests.faults.tally import (  # noqa: F401  (hooks: the table of faults at t
     pytest_runtest_logreport,
     pytest_terminal_summary,
 )
+
+hypothesis.settings.register_profile("unhurried", deadline=None)  # nothing here depends on a quick machine
+hypothesis.settings.load_profile("unhurried")
 
 if "PYTEST_XDIST_WORKER" in os.environ:  # one core each: more threads only wait for each other
     os.environ.setdefault("OMP_NUM_THREADS", "1")

@@ -140,3 +140,104 @@ def test_layouts_that_cannot_be(arguments, message):
 def test_an_unknown_part():
     with pytest.raises(UserError, match="by must be one of meaning, look, both, got 'sound'"):
         Layout(64, 32).weights("sound")
+
+
+def test_what_counts_unless_someone_says_otherwise():
+    layout = Layout(12, 5)
+    assert layout.weights() == layout.weights("both") == (1, 1)
+    assert Layout(12, 5, 4).farthest() == Layout(12, 5, 4).farthest("both") == 4 * 12 + 5
+    codes = pack(np.array([[1] * 12 + [-1] * 5, [-1] * 12 + [1] * 5]))
+    assert distances(codes[0], codes[1], Layout(12, 5, 4)) == 4 * 12 + 5
+
+
+def test_the_longest_codes_and_the_largest_distance():
+    assert Layout(4096).bits == Layout(4095, 1).bits == 4096
+    assert Layout(1, 4095).bits == code_bytes(4096) * 8 == 4096
+    assert Layout(3640, 7, 9).largest == 32767
+    with pytest.raises(UserError, match="reach 32768: take fewer bits or a smaller weight"):
+        Layout(3640, 8, 9)
+    ones = np.full((1, 4095), True)
+    assert hamming(pack(ones), pack(~ones)).tolist() == [[4095]]
+    far = pack(np.full(3647, True)), pack(np.full(3647, False))
+    assert distances(*far, Layout(3640, 7, 9)) == 32767, "as much as an int16 holds"
+
+
+def test_booleans_and_outputs_pack_the_same():
+    outputs = np.random.default_rng(0).normal(size=(3, 11))
+    np.testing.assert_array_equal(pack(outputs > 0), pack(outputs))
+    assert pack([[True, False, True]]).tolist() == [[0b10100000]]
+
+
+@pytest.mark.parametrize("shape", [(11,), (2, 11), (2, 3, 11)])
+def test_bits_are_on_the_last_axis_of_any_array(shape):
+    values = np.random.default_rng(0).choice([-1, 1], size=shape)
+    assert pack(values).shape == (*shape[:-1], 2)
+    np.testing.assert_array_equal(unpack(pack(values), 11), values)
+
+
+def test_types_of_signs_and_distances():
+    assert sign([1.5, -2.0]).dtype == unpack(np.zeros((1, 1), np.uint8), 5).dtype == np.int8
+    codes = np.array([[0b10100000], [0]], np.uint8)
+    assert hamming(codes, codes).dtype == distances(codes, codes, Layout(3)).dtype == np.int16
+    assert code_bytes(np.int64(9)) == 2 and type(code_bytes(np.int64(9))) is int
+
+
+@pytest.mark.parametrize("bits", [1, 7, 8, 9, 63, 64, 65, 128, 300])
+@pytest.mark.parametrize("start", [0, 1])
+def test_words_hold_the_bytes_and_zeros(bits, start):
+    """Whatever address the bytes begin at, and without touching them."""
+    width = code_bytes(bits)
+    raw = np.random.default_rng(bits).integers(0, 256, 3 * width + start, np.uint8)
+    codes = raw[start:].reshape(3, width)
+    words = as_words(codes)
+    assert words.dtype == np.uint64 and words.shape == (3, -(-width // 8)) and words.flags.aligned
+    np.testing.assert_array_equal(words.view(np.uint8)[:, :width], codes)
+    assert not words.view(np.uint8)[:, width:].any()
+
+
+def test_checked_codes_are_contiguous():
+    codes = np.zeros((4, 6), np.uint8)[:, ::2]
+    checked = check_codes(codes, 24)
+    assert checked.flags.c_contiguous and checked.shape == (4, 3)
+
+
+@pytest.mark.parametrize(
+    ("codes", "bits", "message"),
+    [
+        (np.uint8(0), 8, r"8 bits are 1 bytes wide, got an array of shape \(\)"),
+        (np.zeros((2, 1), np.int8), 8, "packed uint8"),
+        (np.array([[0, 0b00001000]], np.uint8), 12, "beyond bit 12"),
+        (np.array([[0, 0b00000001]], np.uint8), 15, "beyond bit 15"),
+    ],
+)
+def test_other_codes_that_are_none(codes, bits, message):
+    with pytest.raises(UserError, match=message):
+        check_codes(codes, bits)
+
+
+def test_the_last_byte_may_be_full_up_to_its_padding():
+    for bits, last in ((12, 0b11110000), (15, 0b11111110), (16, 0b11111111)):
+        assert check_codes(np.array([255, last], np.uint8), bits).tolist() == [255, last]
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "message"),
+    [
+        (np.zeros((1, 2)), np.zeros((1, 2), np.uint8), "packed uint8 codes .*, got float64 and uint8"),
+        (np.zeros((1, 2), np.uint8), np.zeros((1, 2)), "packed uint8 codes .*, got uint8 and float64"),
+        (np.zeros((1, 1, 2), np.uint8), np.zeros(2, np.uint8), "one width"),
+        (np.zeros(2, np.uint8), np.zeros((1, 1, 2), np.uint8), "one width"),
+        (np.uint8(1), np.zeros(1, np.uint8), "one width"),
+    ],
+)
+def test_what_has_no_hamming_distance(a, b, message):
+    with pytest.raises(UserError, match=message):
+        hamming(a, b)
+
+
+def test_pack_needs_an_axis_of_bits():
+    with pytest.raises(UserError, match="bits on its last axis"):
+        pack(1.0)
+    with pytest.raises(UserError, match="bits must be a whole number"):
+        pack(np.zeros((3, 0)))
+    assert pack([1.0, -1.0]).tolist() == [0b10000000]

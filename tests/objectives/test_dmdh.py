@@ -49,3 +49,17 @@ def test_value_and_gradient_with_the_codes_held(batch):
 
     assert terms.total.item() == pytest.approx(oracle(outputs), abs=1e-6)
     np.testing.assert_allclose(variable.grad.numpy(), oracles.gradient(oracle, outputs), atol=1e-6)
+
+
+def test_unlabelled_items_are_left_out_and_parts_are_named(batch):
+    outputs, known, similar = batch
+    tie = 0.1
+    more = np.concatenate([outputs, np.full((3, BITS), 50.0)])
+    variable = torch.tensor(more, requires_grad=True)
+    figures = DMDH(LOSSES.find("dpsh").build(BITS), tie=tie)(make_step(variable, known, similar)).figures()
+    slope = oracles.gradient(lambda at: oracles.dpsh(at, similar, known, BITS), outputs)
+    codes = np.where(outputs - ITEMS / (2 * tie) * slope >= 0, 1.0, -1.0)
+    supervised = oracles.dpsh(outputs, similar, known, BITS)
+    discrepancy = ((codes - outputs) ** 2).sum(axis=1).mean()
+    expected = {"loss": supervised + tie * discrepancy, "supervised": supervised, "discrepancy": discrepancy}
+    assert figures == pytest.approx(expected)

@@ -5,7 +5,6 @@ import pytest
 import torch
 
 from pts3h.losses.table import LOSSES
-from pts3h.objectives.class_targets import Classifier, class_targets
 from pts3h.objectives.dsdh import DSDH, descend, ridge
 from pts3h.objectives.memory import CodeMemory
 
@@ -75,39 +74,48 @@ def test_the_loss_is_likelihood_plus_the_pull_of_the_codes(state):
     assert terms.total.item() == pytest.approx(expected, abs=1e-6)
 
 
-def test_items_without_a_code_are_not_pulled():
-    memory = CodeMemory(np.array([2, 5, 9]), BITS, steps=1)
-    memory.remember(np.array([5]), torch.ones(1, BITS))
-    assert not memory.due, "two items were not seen yet"
-    memory.infer(lambda rows, codes: -codes)
-    assert memory.codes[1].tolist() == [-1.0] * BITS
-    assert memory.codes[[0, 2]].abs().sum() == 0
-    assert memory.pull(np.array([2, 9]), torch.ones(2, BITS)).item() == 0
-    assert memory.pull(np.array([5]), torch.ones(1, BITS)).item() == 4
+def test_new_codes_are_solved_for_bit_by_bit(state):
+    """W by least squares with nu / mu, then each bit at the cheaper sign, three times over."""
+    _, targets, outputs, labels = state
+    mu, nu, eta = 2.0, 0.6, 0.5
+    memory = CodeMemory(np.arange(ITEMS), BITS, steps=1)
+    memory.outputs[:] = torch.from_numpy(outputs)
+    objective = DSDH(LOSSES.find("dpsh").build(BITS), labels, memory, mu=mu, nu=nu, eta=eta)
+    rows = np.arange(5, 25)
+    codes = np.where(np.random.default_rng(8).random((20, BITS)) < 0.5, 1.0, -1.0)
+    given = torch.from_numpy(codes).float()
+    solved = objective.solve(torch.from_numpy(rows), given).numpy()
+    assert np.array_equal(given.numpy(), codes), "the codes that were given are left alone"
+
+    targets, outputs = targets[rows], memory.outputs[rows].numpy().astype(float)
+    stacked = np.vstack([codes, np.sqrt(nu / mu) * np.eye(BITS)])
+    wanted = np.vstack([targets, np.zeros((BITS, CLASSES))])
+    classifier = np.linalg.lstsq(stacked, wanted, rcond=None)[0]
+    for _ in range(3):
+        for bit in range(BITS):
+            for item in range(20):
+                flipped = codes.copy()
+                flipped[item, bit] *= -1
+                costs = [energy(some, classifier, targets, outputs, mu, eta) for some in (codes, flipped)]
+                codes = flipped if costs[1] < costs[0] else codes
+    np.testing.assert_array_equal(solved, codes)
 
 
-def test_codes_are_inferred_about_twenty_times_in_a_run():
-    memory, times = CodeMemory(np.arange(4), BITS, steps=400), 0
-    for _ in range(400):
-        memory.remember(np.arange(4), torch.ones(4, BITS))
-        if memory.due:
-            memory.infer(lambda rows, codes: codes)
-            times += 1
-    assert times == 20
+def test_a_bit_that_nothing_pulls_stays():
+    codes = torch.tensor([[1.0, -1.0], [-1.0, 1.0]])
+    nothing = torch.zeros(2, 2), torch.zeros(2, 2), torch.zeros(2, 2)
+    assert torch.equal(descend(codes, *nothing, mu=1.0, eta=1.0), codes)
 
 
-def test_class_targets():
-    assert class_targets(np.array([1, -1, 0])).tolist() == [[0, 1], [0, 0], [1, 0]]
-    assert class_targets(np.array([[1, 1], [-1, -1]])).tolist() == [[1, 1], [0, 0]]
-
-
-@pytest.mark.parametrize("several", [True, False])
-def test_a_classifier_learns_and_predicts_rows_of_flags(several):
-    torch.manual_seed(0)
-    rows, classifier = torch.eye(3), Classifier(3, 3, several=several)
-    optimizer = torch.optim.SGD(classifier.parameters(), lr=1.0)
-    for _ in range(100):
-        optimizer.zero_grad()
-        classifier.loss(rows, rows).backward()
-        optimizer.step()
-    assert torch.equal(classifier.predict(rows), rows)
+def test_parts_are_named_and_unlabelled_items_left_out(state):
+    _, _, outputs, labels = state
+    memory = CodeMemory(np.arange(ITEMS), BITS, steps=1)
+    objective = DSDH(LOSSES.find("dpsh").build(BITS), labels, memory)
+    assert (objective.mu, objective.nu, objective.eta) == (1.0, 0.1, 1.0), "as in the paper's formula"
+    known = ~np.eye(ITEMS, dtype=bool)
+    similar = (labels[:, None] == labels[None, :]) & known
+    more = np.concatenate([outputs, np.full((2, BITS), 9.0)])
+    figures = objective(make_step(more, known, similar, positions=np.arange(ITEMS + 2))).figures()
+    pull = ((memory.codes.numpy() - outputs) ** 2).mean()
+    supervised = oracles.dpsh(outputs, similar, known, BITS)
+    assert figures == pytest.approx({"loss": supervised + pull, "supervised": supervised, "pull": pull})

@@ -148,3 +148,85 @@ def test_sntg_value_and_gradient(batch):
     numeric = oracles.gradient(lambda at: sntg(at, teacher, known, **settings), outputs)
     np.testing.assert_allclose(gradient, numeric, atol=1e-5)
     assert np.abs(gradient).max() > 1e-3
+
+
+def test_each_regulariser_names_its_part_in_the_history(batch, vat_step):
+    outputs, teacher, known, similar = batch
+    step = make_step(outputs, known, similar, teacher=teacher)
+    loss, parts = MeanTeacher(**SHARED).regulariser(step)
+    assert parts == {"consistent": loss}
+    loss, parts = TempEns(**SHARED, count=COUNT, bits=BITS).regulariser(step)
+    assert parts == {"consistent": loss}
+    loss, parts = VAT(**SHARED).regulariser(vat_step)
+    assert parts == {"consistent": loss}
+    _, parts = SNTG(**SHARED, similar_share=0.3).regulariser(step)
+    own, graph = (
+        own_distance(outputs, teacher),
+        sntg(outputs, teacher, known, rho=0.3, smooth=1, margin=2**0.5),
+    )
+    assert parts["consistent"].item() == pytest.approx(own)
+    assert parts["graph"].item() == pytest.approx(graph - own), "a margin of sqrt(2), by default"
+    sim = [-oracles.unit_distance(teacher, i, j) for i, j in oracles.pairs_of(unknown_of(known))]
+    assert parts["threshold"] == pytest.approx(np.quantile(sim, 0.7, method="higher"))
+
+
+def unknown_of(known):
+    unknown = ~np.eye(COUNT, dtype=bool)
+    unknown[:LABELLED, :LABELLED] &= ~known
+    return unknown
+
+
+def test_half_of_the_graph_counts_by_default(batch):
+    outputs, teacher, known, similar = batch
+    value, _ = value_and_gradient(SNTG(**SHARED, similar_share=0.3), outputs, known, similar, teacher)
+    assert value == pytest.approx(sntg(outputs, teacher, known, rho=0.3, smooth=0.5, margin=2**0.5), abs=1e-6)
+
+
+def test_only_mean_teacher_asks_the_teacher_and_only_with_a_weight():
+    assert not MeanTeacher(**{**SHARED, "omega": 0.0}).needs_teacher
+    for other in (TempEns(**SHARED, count=1, bits=1), VAT(**SHARED)):
+        assert other.needs_unlabelled and not other.needs_teacher
+
+
+def test_the_target_of_vat_is_the_clean_output_and_no_gradient_flows_into_it(vat_step):
+    """In evaluation mode, dropout or not; the network goes on in the mode it was in."""
+    objective, student = VAT(**SHARED, epsilon=0.3), vat_step.student
+    view = objective.adversarial_view(vat_step)
+    objective.adversarial_view = lambda step: view
+    loss, _ = objective.regulariser(vat_step)
+    student.eval()
+    with torch.no_grad():
+        moved, clean = student(view).double().numpy(), student(vat_step.inputs).double().numpy()
+    assert loss.item() == pytest.approx(own_distance(moved, clean), rel=1e-4)
+    objective.regulariser(vat_step)
+    assert not student.training, "it was in evaluation mode this time"
+
+
+def test_the_direction_of_vat_is_that_of_the_steepest_change():
+    """A student that hears one entry only: the view moves along it, by epsilon of the typical length."""
+    student = HashNetwork(2, inputs=4, hidden=0, dropout=0.0)
+    with torch.no_grad():
+        student.hash.weight[:] = torch.tensor([[0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]])
+        student.hash.bias[:] = torch.tensor([0.0, 1.0])
+    inputs = torch.tensor([[0.3, 0.2, 5.0, 1.0], [-0.3, -0.2, 5.0, 3.0]], requires_grad=True)
+    nothing = np.zeros((0, 0), bool)
+    torch.manual_seed(0)
+    step = make_step(student(inputs), nothing, nothing, inputs=inputs, student=student)
+    assert VAT(**SHARED).epsilon == 0.3
+    moved = (VAT(**SHARED).adversarial_view(step) - inputs).detach()
+    typical = np.sqrt(0.3**2 + 0.2**2 + 1.0)  # of the centred rows
+    assert moved[:, 1].abs().tolist() == pytest.approx([0.3 * typical] * 2, rel=1e-4)
+    assert moved[:, [0, 2, 3]].abs().max() < 1e-4
+    assert not VAT(**SHARED).adversarial_view(step).requires_grad
+
+
+def test_vat_works_where_gradients_are_off_and_on_pictures(batch):
+    student = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(12, BITS))
+    pictures = torch.randn(3, 3, 2, 2)
+    nothing = np.zeros((0, 0), bool)
+    step = make_step(student(pictures), nothing, nothing, inputs=pictures, student=student)
+    with torch.no_grad():
+        moved = VAT(**SHARED, epsilon=0.5).adversarial_view(step) - pictures
+    typical = (pictures - pictures.mean(0)).flatten(1).norm(dim=1).mean().item()
+    assert moved.shape == pictures.shape
+    assert moved.flatten(1).norm(dim=1).tolist() == pytest.approx([0.5 * typical] * 3, rel=1e-4)

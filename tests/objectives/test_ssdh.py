@@ -104,3 +104,54 @@ def test_whole_loss(batch):
         + 0.01 * oracles.quantization(outputs)
     )
     assert terms.total.item() == pytest.approx(expected, abs=1e-6)
+
+
+def test_the_parts_by_name_and_the_defaults_of_the_paper(batch):
+    """Five neighbours, a margin of 1 between triplets, sqrt(2) in the graphs; all items count in rounding."""
+    outputs, inputs, labels, known, similar = batch
+    objective = SSDH(labels, BITS)
+    objective.classifier.double()
+    figures = objective(make_step(outputs, known, similar, inputs=inputs)).figures()
+    distance = distances(outputs)
+    unknown = ~np.eye(ITEMS, dtype=bool)
+    unknown[:LABELLED, :LABELLED] = False
+    square = ((inputs[:, None] - inputs[None]) ** 2).sum(axis=2)
+    np.fill_diagonal(square, np.inf)
+    near = np.zeros((ITEMS, ITEMS), bool)
+    np.put_along_axis(near, np.argsort(square, axis=1)[:, :5], True, axis=1)
+    assert figures.keys() == {"loss", "supervised", "classification", "neighbourhood", "pseudo"}
+    assert figures["supervised"] == pytest.approx(triplets(distance, known, similar, 1.0))
+    assert figures["neighbourhood"] == pytest.approx(contrast(distance, near | near.T, unknown, 2**0.5))
+    graphs = figures["neighbourhood"] + figures["pseudo"]
+    rest = figures["loss"] - figures["supervised"] - figures["classification"]
+    assert rest == pytest.approx(objective.omega * graphs + objective.eta * oracles.quantization(outputs))
+
+
+def test_neighbours_of_pictures_and_of_a_small_batch():
+    pictures = torch.randn(3, 2, 4, 4)
+    near = nearest_in_batch(pictures.flatten(1), 5)
+    assert torch.equal(near, ~torch.eye(3, dtype=torch.bool)), "all others, where there are not five"
+    labels = np.array([0, 1, 0])
+    known = ~np.eye(3, dtype=bool)
+    step = make_step(torch.randn(3, BITS), known, labels[:, None] == labels[None, :], inputs=pictures)
+    assert torch.isfinite(SSDH(labels, BITS)(step).total)
+
+
+def test_a_triplet_without_partners_costs_nothing_and_one_triplet_counts_whole():
+    nothing, everything = torch.zeros(2, 2, dtype=torch.bool), ~torch.eye(2, dtype=torch.bool)
+    assert triplet_hinge(torch.ones(2, 2), everything, everything, 1.0).item() == 0
+    assert triplet_hinge(torch.ones(2, 2), nothing, everything, 1.0).item() == 0
+    distance = torch.tensor([[0.0, 0.5, 0.75], [0.5, 0.0, 9.0], [0.75, 9.0, 0.0]])
+    similar = torch.zeros(3, 3, dtype=torch.bool)
+    similar[0, 1] = True
+    known = torch.zeros(3, 3, dtype=torch.bool)
+    known[0, 1:] = True
+    assert triplet_hinge(distance, similar, known, 1.0).item() == pytest.approx(1 + 0.5 - 0.75)
+
+
+def test_distances_of_anchors_to_other_items():
+    rng = np.random.default_rng(2)
+    outputs, others = rng.normal(size=(3, BITS)), rng.normal(size=(5, BITS))
+    expected = ((np.tanh(outputs)[:, None] - np.tanh(others)[None]) ** 2).sum(axis=2) / BITS
+    got = soft_distances(torch.from_numpy(outputs), torch.from_numpy(others))
+    np.testing.assert_allclose(got.numpy(), expected, atol=1e-12)
