@@ -12,8 +12,8 @@ help:  ## list the targets
 
 setup: .venv/ready  ## make .venv with everything the project needs
 
-# First the files whose digests are known, no others. Then the project and what is left: the CUDA libraries that the
-# ordinary build of torch asks for on Linux, each of a version that torch names.
+# First the files whose digests are known, no others. Then the project and what is left: torch, of which every machine
+# has its own build, and on Linux the CUDA libraries that the ordinary one asks for.
 # A kernel of an older build, named after one Python, would be found before the new one.
 .venv/ready: pyproject.toml constraints.txt requirements.lock setup.py $(wildcard src/pts3h/kernel/c/*)
 	$(PYTHON) -c 'import sys; sys.exit("pts3h needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
@@ -36,16 +36,19 @@ types: setup  ## mypy, strict
 test: setup lint types docs  ## all checks and tests
 	$(BIN)/pytest --numprocesses $(RUNS)
 
+fuzz: setup  ## 20,000 odd inputs for each parser, where make test tries a hundred (half an hour)
+	$(BIN)/pytest tests/fuzz --numprocesses $(RUNS) --timeout 3600 --hypothesis-profile long
+
 sanitize: setup  ## the C kernel under address and undefined-behaviour sanitizers: its tests, random calls
 	$(BIN)/python tools/sanitize.py
 
 # --strict: a version of which nothing could be learned fails too. Without, it would pass where no advisory is in reach.
 audit: setup  ## bandit over the library, then every pinned version against the known vulnerabilities (internet)
 	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive src
-	$(BIN)/pip-audit --strict --progress-spinner off --disable-pip --requirement requirements.lock || \
+	$(BIN)/pip-audit --strict --progress-spinner off --disable-pip -r requirements.lock -r torch.lock || \
 	    { echo "pip-audit: a known vulnerability, or the advisories are out of reach (they are on the internet)"; exit 1; }
 
-lock: setup  ## write the digests of every version in constraints.txt into requirements.lock (internet)
+lock: setup  ## write the digests of every version in constraints.txt into the locks (internet)
 	$(BIN)/python tools/lock.py
 
 # mkdocs must not be quiet: --quiet hides the warnings from --strict as well.

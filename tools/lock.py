@@ -1,9 +1,11 @@
-"""Write requirements.lock: every version of constraints.txt with the sha256 of all its published files.
+"""Write the locks: every version of constraints.txt with the sha256 of all its published files.
 
     python tools/lock.py [--check]
 
-``pip install --require-hashes`` then takes these files and no others, on every platform. ``--check`` writes
-nothing, needs no network, and says whether the versions in the two files are the same.
+``pip install --require-hashes`` then takes these files and no others, on every platform. torch has a lock of
+its own: of files that pip may take it prefers one whose digest the index names, so that a CPU build in a
+folder of wheels would lose against the ordinary one, which brings CUDA along. ``--check`` writes nothing,
+needs no network, and says whether the versions are the same.
 """
 
 import argparse
@@ -13,12 +15,9 @@ import sys
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[1]
-VERSIONS, LOCK = PROJECT / "constraints.txt", PROJECT / "requirements.lock"
-HEADER = """\
-# Made from constraints.txt by `make lock`: the sha256 of every published file of each version.
-# torch has one more, of its CPU build for Python 3.11 on Linux, x86-64, which the registry does not have.
-"""
-# From another place than the registry, so that no tool finds its digest.
+VERSIONS, LOCK, TORCH = (PROJECT / name for name in ("constraints.txt", "requirements.lock", "torch.lock"))
+HEADER = "# Made from constraints.txt by `make lock`: the sha256 of every published file of each version.\n"
+# The CPU build for Python 3.11 on Linux, x86-64, comes from another place, where no tool looks for digests.
 CPU_TORCH = "6746dbcbeb526eb61330b76b41ff1b4eb848951103a892eeb080dfa2b264667b"
 COMPILE = ["--no-deps", "--universal", "--python-version=3.11", "--generate-hashes", "--no-header"]
 
@@ -40,24 +39,22 @@ def versions(text: str) -> set[str]:
 
 
 def differences() -> list[str]:
-    """Versions that only one of the two files has."""
-    return sorted(versions(VERSIONS.read_text()) ^ versions(LOCK.read_text()))
+    """Versions that only one side has."""
+    return sorted(versions(VERSIONS.read_text()) ^ versions(LOCK.read_text() + TORCH.read_text()))
 
 
 def main() -> None:
-    """Write the file, or compare."""
-    parser = argparse.ArgumentParser(description="Write requirements.lock, or check it.")
+    """Write the files, or compare."""
+    parser = argparse.ArgumentParser(description="Write the locks, or check them.")
     parser.add_argument("--check", action="store_true")
     if not parser.parse_args().check:
-        text = published()
-        first = re.search(r"^torch==\S+.*\n", text, re.MULTILINE)
-        if first is None:
-            sys.exit(f"{VERSIONS.name} names no torch")
-        text = text.replace(first[0], f"{first[0]}    --hash=sha256:{CPU_TORCH} \\\n")
-        LOCK.write_text(HEADER + text)
+        entries = re.split(r"\n(?=\S)", published().strip())
+        torch = [entry for entry in entries if entry.startswith("torch==")]
+        LOCK.write_text(HEADER + "\n".join(entry for entry in entries if entry not in torch) + "\n")
+        TORCH.write_text(HEADER + "".join(f"{entry} \\\n    --hash=sha256:{CPU_TORCH}\n" for entry in torch))
     if wrong := differences():
-        sys.exit(f"{VERSIONS.name} and {LOCK.name} differ, run make lock: {', '.join(wrong)}")
-    print(f"{LOCK.name} has the digests of every version in {VERSIONS.name}")
+        sys.exit(f"{VERSIONS.name} and the locks differ, run make lock: {', '.join(wrong)}")
+    print(f"the locks have digests of every version in {VERSIONS.name}")
 
 
 if __name__ == "__main__":
