@@ -5,7 +5,7 @@ BIN := .venv/bin
 RUNS := $(shell expr $$(nproc 2>/dev/null || echo 1) + 1)
 export PTS3H_CACHE ?= $(CURDIR)/.cache
 
-.PHONY: help setup test fuzz sanitize audit lint types docs generate lock wheel demo clean
+.PHONY: help setup test fuzz sanitize levels audit lint types docs generate lock wheel demo clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -41,6 +41,9 @@ fuzz: setup  ## 20,000 odd inputs for each parser, where make test tries a hundr
 
 sanitize: setup  ## the C kernel under address and undefined-behaviour sanitizers: its tests, random calls
 	$(BIN)/python tools/sanitize.py
+
+levels: setup  ## every instruction level of the C kernel that the processor or qemu can run, and which were not
+	$(BIN)/python tools/run_levels.py
 
 # --strict: a version of which nothing could be learned fails too. Without, it would pass where no advisory is in reach.
 audit: setup  ## bandit over the library, then every pinned version against the known vulnerabilities (internet)
