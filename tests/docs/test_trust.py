@@ -2,6 +2,7 @@
 
 import ast
 import re
+from itertools import pairwise
 
 import pytest
 
@@ -30,7 +31,9 @@ def test_it_exists(test):
 
 
 def test_each_row_names_one():
-    rows = [line for line in PAGE.splitlines() if line.startswith("| ") and "| test |" not in line]
+    lines = PAGE.splitlines()
+    heads = [before for before, line in pairwise(lines) if line.startswith("|--")]
+    rows = [line for line in lines if line.startswith("| ") and line not in heads]
     assert len(rows) > 40 and all("::test_" in row or "::Test" in row for row in rows)
 
 
