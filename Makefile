@@ -10,26 +10,30 @@ export PTS3H_CACHE ?= $(CURDIR)/.cache
 # processes that measure mutants at a time
 JOBS ?= 2
 
-.PHONY: help setup test test-faults coverage mutants sanitize lint types docs generate wheel demo clean
+.PHONY: help setup test test-faults coverage mutants fuzz sanitize levels audit lint types docs generate lock wheel demo clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
 
 setup: .venv/ready  ## make .venv with everything the project needs
 
+# First the files whose digests are known, no others. Then the project and what is left: torch, of which every machine
+# has its own build, and on Linux the CUDA libraries that the ordinary one asks for.
 # A kernel of an older build, named after one Python, would be found before the new one.
-.venv/ready: pyproject.toml constraints.txt setup.py $(wildcard src/pts3h/kernel/c/*)
+.venv/ready: pyproject.toml constraints.txt requirements.lock setup.py $(wildcard src/pts3h/kernel/c/*)
 	$(PYTHON) -c 'import sys; sys.exit("pts3h needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	rm -f src/pts3h/kernel/_kernel.*.so
+	$(BIN)/pip install --quiet --require-hashes --no-deps --requirement requirements.lock
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	touch $@
 
-lint: setup  ## style, which room knows which, length of files, repeated blocks
+lint: setup  ## style, which room knows which, length of files, repeated blocks, versions and digests in step
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
 	$(BIN)/python tools/check_shape.py
+	$(BIN)/python tools/lock.py --check
 
 types: setup  ## mypy, strict
 	$(BIN)/mypy
@@ -52,8 +56,23 @@ coverage: setup  ## which share of the library the tests run, line by line and b
 mutants: setup  ## which share of small wrong changes the tests notice; ONLY=src/pts3h/codes.py for one file
 	OMP_NUM_THREADS=1 nice $(BIN)/python -m tools.mutants --jobs $(JOBS) $(if $(ONLY),--only $(ONLY))
 
+fuzz: setup  ## 20,000 odd inputs for each parser, where make test tries a hundred (half an hour)
+	$(BIN)/pytest tests/fuzz --numprocesses $(RUNS) --timeout 3600 --hypothesis-profile long
+
 sanitize: setup  ## the C kernel under address and undefined-behaviour sanitizers: its tests, random calls
 	$(BIN)/python tools/sanitize.py
+
+levels: setup  ## every instruction level of the C kernel that the processor or qemu can run, and which were not
+	$(BIN)/python tools/run_levels.py
+
+# --strict: a version of which nothing could be learned fails too. Without, it would pass where no advisory is in reach.
+audit: setup  ## bandit over the library, then every pinned version against the known vulnerabilities (internet)
+	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive src
+	$(BIN)/pip-audit --strict --progress-spinner off --disable-pip -r requirements.lock -r torch.lock || \
+	    { echo "pip-audit: a known vulnerability, or the advisories are out of reach (they are on the internet)"; exit 1; }
+
+lock: setup  ## write the digests of every version in constraints.txt into the locks (internet)
+	$(BIN)/python tools/lock.py
 
 # mkdocs must not be quiet: --quiet hides the warnings from --strict as well.
 docs: setup  ## check every page and link, build the site into site/
@@ -64,7 +83,7 @@ docs: setup  ## check every page and link, build the site into site/
 generate: setup  ## write the pages that are made from the code
 	$(BIN)/python tools/generate_docs.py
 
-wheel: setup  ## build the wheel into dist/, then install and try it in an empty environment
+wheel: setup  ## build the wheel into dist/, try it in an empty environment, write its SBOM beside it
 	rm -rf build dist
 	$(BIN)/pip wheel --quiet --no-deps --wheel-dir dist .
 	$(BIN)/python tools/try_wheel.py dist

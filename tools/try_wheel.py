@@ -1,6 +1,8 @@
 """Install a wheel into an empty environment and use it there as a user would, far from the source tree.
 
-python tools/try_wheel.py dist/pts3h-*.whl
+    python tools/try_wheel.py dist/pts3h-*.whl
+
+Beside a wheel that works it writes what came with it, an SBOM (CycloneDX). That needs cyclonedx-bom.
 """
 
 import json
@@ -59,10 +61,20 @@ class Sandbox:
             sys.exit(f"{program} {arguments[0]} failed with exit code {done.returncode}\n{done.stdout}")
         return done.stdout
 
+    def bill(self, file: Path) -> None:
+        """Write the SBOM: all that was installed for the wheel, which is taken away: it is the subject."""
+        self.run("python", "-m", "pip", "uninstall", "--quiet", "--yes", "pts3h")
+        command = [sys.executable, "-m", "cyclonedx_py", "environment", "--output-reproducible"]
+        command += ["--pyproject", str(PROJECT / "pyproject.toml"), "--mc-type", "library", "-o", str(file)]
+        subprocess.run([*command, str(shutil.which("python", path=str(self.bin)))], check=True)
+        bill = json.loads(file.read_text())
+        names = {part["name"].lower() for part in bill["components"]}
+        assert bill["metadata"]["component"]["name"] == "pts3h" and {"torch", "numpy", "pillow"} <= names
+        print(f"{file.name} lists what it brings: {len(names)} packages")
 
-def try_wheel(wheel: Path, folder: Path) -> None:
+
+def try_wheel(sandbox: Sandbox, wheel: Path) -> None:
     """Everything a first user does; an assertion says what is wrong with the wheel."""
-    sandbox = Sandbox(folder, wheel)
     sandbox.run("python", "-m", "pip", "check")
 
     source = PROJECT / "src" / "pts3h"
@@ -96,7 +108,9 @@ def main() -> None:
     if len(wheels) != 1:
         sys.exit(f"there must be one wheel in {named}, found {len(wheels)}")
     with tempfile.TemporaryDirectory(prefix="pts3h-wheel-") as folder:
-        try_wheel(wheels[0], Path(folder))
+        sandbox = Sandbox(Path(folder), wheels[0])
+        try_wheel(sandbox, wheels[0])
+        sandbox.bill(wheels[0].with_suffix(".cdx.json"))
 
 
 if __name__ == "__main__":

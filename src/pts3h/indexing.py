@@ -230,14 +230,15 @@ def read_meta(path: Path) -> dict[str, dict[str, Any]]:
     header = [name.strip() for name in rows[0]] if rows else []
     if "id" not in header:
         raise UserError(f"{path} needs a header with an 'id' column, and one column a kind of metadata")
-    table = {}
+    table: dict[str, dict[str, Any]] = {}
     for number, row in enumerate(rows[1:], start=2):
         if len(row) != len(header):
             raise UserError(f"{path} row {number} has {len(row)} columns, the header has {len(header)}")
-        values = {
-            name: plain_value(cell.strip()) for name, cell in zip(header, row, strict=True) if cell.strip()
-        }
-        table[str(values.pop("id"))] = values
+        texts = {name: cell.strip() for name, cell in zip(header, row, strict=True)}
+        one = texts.pop("id")
+        if not one or one in table:
+            raise UserError(f"{path} row {number} has {f'the id {one!r} a second time' if one else 'no id'}")
+        table[one] = {name: plain_value(text) for name, text in texts.items() if text}
     return table
 
 
@@ -245,7 +246,7 @@ def plain_value(text: str) -> Any:
     """A cell as number, boolean or text."""
     try:
         value = json.loads(text.lower() if text.lower() in ("true", "false") else text)
-    except ValueError:
+    except (ValueError, RecursionError):  # brackets without end
         return text
     return value if isinstance(value, (int, float, bool)) else text
 

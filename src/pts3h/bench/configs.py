@@ -1,6 +1,7 @@
 """Benchmarks as YAML files: what the command line would say, in a file to keep."""
 
 from pathlib import Path
+from reprlib import repr as shown
 from typing import Any
 
 from ..errors import UserError
@@ -16,6 +17,7 @@ KEYS = {
     "settings": dict,
     "of": dict,
 }
+PARTS = {"methods": str, "bits": int, "label_count": int, "of": dict}  # of what lists and dicts are made
 
 
 def read_config(path: Path) -> dict[str, Any]:
@@ -26,15 +28,23 @@ def read_config(path: Path) -> dict[str, Any]:
         raise UserError("--config needs PyYAML: pip install 'pts3h[bench]'") from error
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
         raise UserError(f"cannot read {path} as YAML: {error}") from error
     if not isinstance(content, dict):
         raise UserError(f"{path} must hold keys and values: {', '.join(KEYS)}")
     for key, value in content.items():
         if key not in KEYS:
-            raise UserError(f"{path} has an unknown key {key!r}; there are {', '.join(KEYS)}")
-        if not isinstance(value, KEYS[key]) or isinstance(value, bool):
-            raise UserError(f"{path}: {key} must be a {KEYS[key].__name__}, got {value!r}")
+            raise UserError(f"{path} has an unknown key {shown(key)}; there are {', '.join(KEYS)}")
+        refuse_other(KEYS[key], value, f"{path}: {key}")
+        if key in PARTS:
+            for part in value.values() if isinstance(value, dict) else value:
+                refuse_other(PARTS[key], part, f"{path}: each part of {key}")
     for settings in (content.get("settings", {}), *content.get("of", {}).values()):
         Settings.from_keywords(settings)  # says what is wrong before any data is read
     return content
+
+
+def refuse_other(kind: type, value: Any, name: str) -> None:
+    """Refuse a value of another kind; true is no number."""
+    if type(value) is not kind:
+        raise UserError(f"{name} must be a {kind.__name__}, got {shown(value)}")

@@ -80,7 +80,7 @@ def parse_where(text: str | None) -> dict[str, Any] | None:
         return None
     try:
         condition = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UserError(f'--where must be JSON such as {{"colour": "red"}}: {error}') from error
     if not isinstance(condition, dict):
         raise UserError('--where must be a JSON object such as {"colour": "red"}')

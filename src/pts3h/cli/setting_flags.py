@@ -91,7 +91,7 @@ def parse_settings(pairs: list[str]) -> dict[str, Any]:
             raise UserError(f"--set takes NAME=VALUE, got {pair!r}")
         try:
             settings[name.strip()] = json.loads(value)
-        except json.JSONDecodeError:
+        except (ValueError, RecursionError):  # no JSON, or more digits or brackets than Python reads
             settings[name.strip()] = value
     return settings
 

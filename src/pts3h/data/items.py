@@ -14,7 +14,7 @@ from numpy.lib import format as npy
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import SkippedWarning, UserError
-from ..util.files import valid_text
+from ..util.files import is_file, valid_text
 from .formats import describe_left_out, find_images
 from .images import ImageArray, ImageFiles, Images, Positions
 
@@ -135,7 +135,7 @@ def from_folder(folder: Path) -> Items:
 
 def from_paths(paths: list[Path]) -> Items:
     """Pictures by path; ids are the paths as given."""
-    if missing := [path for path in paths if not path.is_file()]:
+    if missing := [path for path in paths if not is_file(path)]:
         raise UserError(f"{len(missing)} of {len(paths)} files do not exist, the first is {missing[0]}")
     return Items(ImageFiles(paths), [valid_text(path.as_posix()) for path in paths])
 
@@ -210,7 +210,8 @@ def from_csv(path: Path, root: Path) -> Items:
         return Items(items.content, names, labels, classes)
     numeric = [index for index, name in enumerate(header) if name not in ("id", "label")]
     try:
-        vectors = np.array([[row[index] for index in numeric] for row in body], np.float32)
+        with np.errstate(over="ignore"):  # infinity is refused below, by row
+            vectors = np.array([[row[index] for index in numeric] for row in body], np.float32)
     except ValueError as error:
         raise UserError(
             f"{path} needs a 'path' column of pictures, or columns of numbers (besides 'id', 'label'): "

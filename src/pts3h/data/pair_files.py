@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import UserError
+from ..util.files import is_file
 from .implied_pairs import with_implied
 from .items import Items, Labels, encode_classes, load_array, read_rows
 from .known_pairs import KnownPairs, LabelPairs, PairList, check_labels
@@ -43,7 +44,7 @@ def read_pairs(source: Any, items: Items) -> PairList:
     if not isinstance(source, (str, Path)):
         return some(PairList(len(items), source))
     path = Path(source)
-    if not path.is_file():
+    if not is_file(path):
         raise UserError(f"there is no pairs file {path}")
     if path.suffix.lower() == ".npy":
         return some(PairList(len(items), load_array(path)))
@@ -105,7 +106,7 @@ def read_labels(source: Any, items: Items) -> Labels:
         if str(source) == "folder":
             return folder_labels(items)[0]
         path = Path(source)
-        if not path.is_file():
+        if not is_file(path):
             raise UserError(
                 f"there is no labels file {path} (or say 'folder' to take each picture's folder name)"
             )

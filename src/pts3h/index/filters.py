@@ -145,7 +145,9 @@ class _Reader:
         return Compare(key, cast(Operator, op), scalar)
 
     def _one_of(self, key: str, values: Any) -> tuple[Scalar, ...]:
-        if not isinstance(values, (list, tuple, set, frozenset, np.ndarray)):
+        if isinstance(values, np.ndarray):
+            values = values.tolist()  # a number, if the array has no axis
+        if not isinstance(values, (list, tuple, set, frozenset)):
             raise UserError(f"where: 'in' of {key!r} needs a list of values, got {shown(values)}")
         self._values += len(values)
         if self._values > MAX_VALUES:

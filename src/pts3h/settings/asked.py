@@ -169,7 +169,7 @@ def check_names(keywords: Mapping[str, Any]) -> None:
     names = [field.name for field in fields(Settings)]
     for name in keywords:
         if name not in names:
-            near = get_close_matches(name, names, n=1)
+            near = get_close_matches(str(name), names, n=1)
             hint = f": did you mean {near[0]}?" if near else f"; there are {', '.join(names)}"
             raise UserError(f"there is no setting {name!r}{hint}")
 

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import secrets
+import stat
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -154,6 +155,12 @@ def text_writer(text: str) -> Callable[[BinaryIO], object]:
 def valid_text(text: str) -> str:
     """The name of a file need not be text: bytes of it that are none are written out, ``caf\\udce9``."""
     return text.encode(errors="backslashreplace").decode()
+
+
+def is_file(path: Path) -> bool:
+    """Whether there is a file. Path.is_file raises where a name is longer than any file's."""
+    state = state_of(path)
+    return state is not None and stat.S_ISREG(state.st_mode)
 
 
 def state_of(path: Path) -> os.stat_result | None:

@@ -9,7 +9,7 @@ UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 
 def parse_size(text: str, *, name: str) -> int:
     """ "5GB" → 5,000,000,000 bytes; ``name`` is what the user called it."""
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?B)\s*", text, re.IGNORECASE)
+    found = re.fullmatch(r"\s*(\d{1,15}(?:\.\d+)?)\s*([KMGT]?B)\s*", text, re.IGNORECASE)
     if found is None:
         raise UserError(f"{name} must be a size such as 5GB or 500MB, got {text!r}")
     return round(float(found[1]) * UNITS[found[2].upper()])

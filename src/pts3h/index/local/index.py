@@ -9,7 +9,7 @@ import os
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,8 @@ from ...codes import By, Codes, Layout, code_bytes
 from ...errors import UserError
 from ...kernel.types import Allowed
 from ...util.addresses import shown_address
+from ...util.cores import usable_cores
+from ...util.turns import Turns
 from ..contract import Hits, Index, Item, check_kind, check_writable, kind_of
 from ..filters import Filter
 from ..metadata import Meta
@@ -33,6 +35,10 @@ from .store import State, Store
 GARBAGE = 65_536
 # So many connections that read metadata stay open between two calls.
 KEPT_READERS = 4
+# Searches of at most so many queries take turns, so many at once for each core. With one, a core would stand
+# idle until the next thread has woken up; with all, those that run take the interpreter's lock over and over.
+FEW = 16
+TURNS_PER_CORE = 8
 
 
 class LocalIndex(Index):
@@ -50,6 +56,7 @@ class LocalIndex(Index):
         self._tidy_at = GARBAGE
         self._whole = False  # whether the file was checked; what it says of itself is not enough
         self._process = os.getpid()
+        self._turns = Turns(TURNS_PER_CORE * usable_cores())
 
     def _drop_cache(self) -> None:
         if not self._store.read_only and self._store.in_place:
@@ -176,16 +183,24 @@ class LocalIndex(Index):
     # reading
 
     def _search(self, queries: Codes, k: int, where: Filter | None, by: By) -> list[Hits]:
-        snapshot, masks = self._view(where)
-        both = zip(snapshot.parts, masks, strict=True)
-        found = [part.segment.nearest(queries, k, mask, by) for part, mask in both]
-        return snapshot.hits(found, len(queries), k)
+        view = None if where is None else self._view(where)  # nobody waits for a filter
+        with self._turn(queries):
+            snapshot, masks = view or self._view(None)
+            both = zip(snapshot.parts, masks, strict=True)
+            found = [part.segment.nearest(queries, k, mask, by) for part, mask in both]
+            return snapshot.hits(found, len(queries), k)
 
     def _within(self, queries: Codes, radius: int, where: Filter | None, by: By) -> list[Hits]:
-        snapshot, masks = self._view(where)
-        both = zip(snapshot.parts, masks, strict=True)
-        found = [part.segment.within(queries, radius, mask, by) for part, mask in both]
-        return snapshot.hits(found, len(queries), None)
+        view = None if where is None else self._view(where)
+        with self._turn(queries):
+            snapshot, masks = view or self._view(None)
+            both = zip(snapshot.parts, masks, strict=True)
+            found = [part.segment.within(queries, radius, mask, by) for part, mask in both]
+            return snapshot.hits(found, len(queries), None)
+
+    def _turn(self, queries: Codes) -> AbstractContextManager[None]:
+        """Searches of a few queries take turns. A long one does not: nobody should wait until it is over."""
+        return self._turns if len(queries) <= FEW else nullcontext()
 
     def _view(self, where: Filter | None) -> tuple[Snapshot, list[Allowed | None]]:
         """A snapshot and, for each part, which rows count."""

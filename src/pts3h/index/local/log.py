@@ -71,7 +71,7 @@ class Log:
 
     def since(self, last: int, kind: IdKind | None) -> list[LogRecord]:
         """The records after ``last``, in order. They may repeat earlier changes, which does no harm."""
-        query = f"SELECT {_COLUMNS} FROM log WHERE last > ? ORDER BY last"
+        query = f"SELECT {_COLUMNS} FROM log WHERE last > ? ORDER BY last"  # nosec B608  # a fixed text
         return [self._record(kind, *row) for row in self._connection.execute(query, (last,))]
 
     def _record(
@@ -91,7 +91,7 @@ class Log:
     def append(self, record: LogRecord, kind: IdKind) -> None:
         """Write a record, merged with the small ones just before it."""
         last = self.last()
-        query = f"SELECT {_COLUMNS} FROM log ORDER BY last DESC LIMIT 1"
+        query = f"SELECT {_COLUMNS} FROM log ORDER BY last DESC LIMIT 1"  # nosec B608  # a fixed text
         while (row := self._connection.execute(query).fetchone()) is not None:
             place, size = row[:2]
             if not isinstance(size, int):

@@ -16,7 +16,8 @@ from .log import LogRecord
 from .segment import Segment, build
 from .store import State
 
-# New items stay in a small segment until they are more than this many, and than this share of the large one.
+# New items stay in a segment of their own until they are more than this many, and than this share of the next
+# larger one. So a write makes a small segment anew, now and then a larger one, and there are never many.
 RECENT = 8_192
 RECENT_SHARE = 0.125
 
@@ -38,6 +39,11 @@ class LivePart:
     def count(self) -> int:
         """How many items count."""
         return len(self.segment) if self.alive is None else int(np.count_nonzero(self.alive))
+
+    @property
+    def sparse(self) -> bool:
+        """Whether most of its rows no longer count."""
+        return self.count < len(self.segment) / 2
 
     def entries(self) -> tuple[Any, Codes]:
         """Ids and codes of the items that count."""
@@ -90,12 +96,12 @@ class LivePart:
 
 @dataclass
 class Snapshot:
-    """Most items in one large segment, the newest in a small one.
+    """Most items in one large segment, the newest in small ones.
 
     Attributes:
         layout: what the bits of the codes are.
         state: how far into the log this reaches.
-        parts: the large one, then the small one; no id counts in both.
+        parts: the large one, then ever smaller and newer ones; no id counts in two.
         kind: the kind of the ids, None before the first add.
     """
 
@@ -127,20 +133,23 @@ class Snapshot:
         if not records or kind is None:
             return Snapshot(self.layout, state, self.parts, kind)
         touched = [one for record in records for one in (*record.gone, *record.ids)] if self.parts else []
-        large, small = ([part.without(touched) for part in self.parts] + [None, None])[:2]
-        coming = sum(len(record.ids) for record in records) + (small.count if small else 0)
-        merged = [small] if small else []
-        if large and (
-            coming > max(RECENT, RECENT_SHARE * large.count) or large.count < len(large.segment) / 2
+        parts = [part.without(touched) for part in self.parts]
+        coming = sum(len(record.ids) for record in records)
+        place = len(parts)
+        while place and (
+            coming > max(RECENT, RECENT_SHARE * parts[place - 1].count)
+            or (place > 1 and len(parts[place - 1].segment) <= RECENT)
         ):
-            merged.insert(0, large)
-            large = None
+            place -= 1
+            coming += parts[place].count
+        place = min([place, *(one for one, part in enumerate(parts) if part.sparse)])
+        parts, merged = parts[:place], parts[place:]
         before = [LogRecord([], *part.entries()) for part in merged]
         segment = self._build(kind, [*before, *records])
         for part, record in zip(merged, before, strict=True):
             part.hand_on(record.ids, segment)
-        parts = (large, LivePart(segment))
-        return Snapshot(self.layout, state, [part for part in parts if part and len(part.segment)], kind)
+        parts += [LivePart(segment)] if len(segment) else []
+        return Snapshot(self.layout, state, parts, kind)
 
     def _build(self, kind: IdKind, records: Sequence[LogRecord]) -> Segment:
         """One segment of what remains after all records in order."""
