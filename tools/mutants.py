@@ -309,7 +309,7 @@ def main() -> None:
             if verdict != "killed":
                 print(f"{verdict}{'' if mutant.tests else ', never run'}: {mutant}", flush=True)
     print("\n".join(table(counts)))
-    if killed(sum(counts.values(), Counter())) < LEAST:
+    if asked.only is None and killed(sum(counts.values(), Counter())) < LEAST:
         sys.exit(f"fewer than {LEAST:.0f} % were killed")
 
 

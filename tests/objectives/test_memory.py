@@ -47,6 +47,11 @@ def test_it_is_due_after_the_pause_and_a_pass_and_not_before():
         slow.remember(np.array([0, 1, 2]), torch.ones(3, BITS))
         due.append(slow.due)
     assert due == [False, False, True, True], "a pass of nine items takes three steps"
+    almost = CodeMemory(np.arange(9), BITS, steps=20)
+    almost.remember(np.arange(8), torch.ones(8, BITS))
+    assert not almost.due, "one item is missing"
+    almost.remember(np.array([8]), torch.ones(1, BITS))
+    assert almost.due
 
 
 def test_outputs_are_kept_by_position_and_without_a_gradient():
