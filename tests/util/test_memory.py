@@ -32,3 +32,17 @@ def test_what_becomes_of_freed_memory(switch, kept):
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip().startswith(kept)
+
+
+RETURNED = """
+from pts3h.util.memory import return_freed_memory
+print(return_freed_memory(), resident() - before > 100_000_000)
+"""
+
+
+def test_what_is_kept_is_given_back_when_asked():
+    expected = "True False" if platform.libc_ver()[0] == "glibc" else "False"
+    program, environment = PROGRAM + RETURNED, os.environ | {"PTS3H_KEEP_MEMORY": "1"}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1].startswith(expected)

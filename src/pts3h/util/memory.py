@@ -33,3 +33,8 @@ def share_freed_memory() -> bool:
     had used it at once.
     """
     return platform.libc_ver()[0] == "glibc" and bool(ctypes.CDLL(None).mallopt(MOST_STORES, 1))
+
+
+def return_freed_memory() -> bool:
+    """Give what is free back to the system, after work that took much for a moment; says whether it did."""
+    return platform.libc_ver()[0] == "glibc" and bool(ctypes.CDLL(None).malloc_trim(0))

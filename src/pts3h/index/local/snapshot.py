@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ...codes import Codes, Layout, code_bytes
 from ...kernel.types import Allowed, Found
+from ...util.memory import return_freed_memory
 from ..contract import Hits, IdKind
 from .filtering import Kept, Verdict, hand_on
 from .log import LogRecord
@@ -20,6 +21,8 @@ from .store import State
 # larger one. So a write makes a small segment anew, now and then a larger one, and there are never many.
 RECENT = 8_192
 RECENT_SHARE = 0.125
+# To make a segment of so many items takes much memory for a moment, which would stay with the process.
+MANY = 100_000
 
 
 @dataclass
@@ -148,6 +151,9 @@ class Snapshot:
         segment = self._build(kind, [*before, *records])
         for part, record in zip(merged, before, strict=True):
             part.hand_on(record.ids, segment)
+        if len(segment) > MANY:
+            del before
+            return_freed_memory()
         parts += [LivePart(segment)] if len(segment) else []
         return Snapshot(self.layout, state, parts, kind)
 
