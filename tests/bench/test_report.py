@@ -72,7 +72,7 @@ class TestForms:
 
     def test_nothing_is_cut_off_in_a_narrow_window(self, summaries, capsys, monkeypatch):
         monkeypatch.setenv("COLUMNS", "40")
-        for table in tables_of(summaries, None):
+        for table in tables_of(summaries, None, {}):
             print_table(table)
             shown = capsys.readouterr().out
             assert "…" not in shown and all(text in shown for row in table.rows for text in row)
@@ -159,6 +159,6 @@ class TestResultsPage:
 
 
 def test_tables_of_several_label_counts(summaries):
-    titles = [table.title for table in tables_of(summaries, None)]
+    titles = [table.title for table in tables_of(summaries, None, {})]
     assert titles[0] == "MAP, 5,000 labelled items" and titles[2] == "MAP, 500 labelled items"
     assert titles[-1].startswith("Seconds")

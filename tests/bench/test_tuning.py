@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -64,7 +65,7 @@ class TestChoices:
         data = load_data("digits", None, None, 500)
         cell = Cell(method, 8, 40, 0)
         setup = Setup("digits", images=500, settings=settings)
-        return SYSTEMS.find(method).choices(task_of(setup, cell, data, split_of(data, 40, 0), "."))
+        return SYSTEMS.find(method).choices(task_of(setup, cell, data, split_of(data, 40, 0), Path()))
 
     def test_every_network_has_rate_steps_and_batch_and_its_own_weights(self):
         training = {"learning_rate", "steps", "labelled_per_batch"}
@@ -91,17 +92,17 @@ class TestChoices:
 
     @pytest.mark.parametrize("method", ["fasth", "ksh-kernel", "splh"])
     def test_options_of_systems_that_are_no_networks_are_taken(self, method):
-        data = load_data("digits", None, None, 200)
+        data = load_data("digits", None, None, 500)
         split = split_of(data, 40, 0)
-        setup = Setup("digits", images=200)
+        setup = Setup("digits", images=500)
         system, cell = SYSTEMS.find(method), Cell(method, 4, 40, 0)
         codes = []
         for place in (0, 1):
             tuned = {name: values[place] for name, values in system.options.items()}
-            task = task_of(setup, cell, data, split, ".", tuned)
+            task = task_of(setup, cell, data, split, Path(), tuned)
             assert system.record(task).items() >= tuned.items()
             codes.append(system.fit(task).outputs(data.items)[0])
-        plain = system.fit(task_of(setup, cell, data, split, ".")).outputs(data.items)[0]
+        plain = system.fit(task_of(setup, cell, data, split, Path())).outputs(data.items)[0]
         np.testing.assert_array_equal(codes[0], plain)  # the first are the defaults
         assert not np.array_equal(codes[1], plain)
 
@@ -128,7 +129,7 @@ class TestMatrix:
         data = load_data("digits", None, None, 500)
         split = tuning_split(data, 40, runs=2)
         stored = json.loads((tuned / "tries/splh-8bits-40labels-try1.json").read_text())
-        task = task_of(SETUP, Cell("splh", 8, 40, 0), data, split, ".", stored["settings"])
+        task = task_of(SETUP, Cell("splh", 8, 40, 0), data, split, Path(), stored["settings"])
         codes = pack(SYSTEMS.find("splh").fit(task).outputs(data.items)[0])[split.queries]
         labels = data.labels[split.queries]
         # scikit-learn counts tied items as one rank: an upper and lower bound come from moving them apart

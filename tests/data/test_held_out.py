@@ -124,8 +124,8 @@ class TestExtremes:
     def test_labels(self):
         _, held = LabelPairs(self.TRUTH).hold_out(0.3, np.random.default_rng(0))
         assert held.score(encoder_of(self.RIGHT)[0], BITS) == pytest.approx(1)
-        alike = [(self.TRUTH[held.database] == self.TRUTH[query]).sum() for query in held.queries]
-        expected = np.mean([by_chance(len(held.database), count) for count in alike])
+        fellows = [(self.TRUTH[held.queries] == self.TRUTH[query]).sum() - 1 for query in held.queries]
+        expected = np.mean([by_chance(len(held.queries) - 1, count) for count in fellows if count])
         assert held.score(encoder_of(self.NOTHING)[0], BITS) == pytest.approx(expected)
 
     def test_pairs(self):

@@ -161,8 +161,9 @@ def check_vectors(array: NDArray[Any]) -> Vectors:
     if array.dtype not in (np.float16, np.float32, np.float64):  # torch takes native ones of these alone
         with np.errstate(over="ignore"):  # too large is infinite, which is refused below
             array = array.astype(np.float32)
+    largest = min(LARGEST, float(np.finfo(array.dtype).max))
     for start in range(0, len(array), 65_536):
-        bad = np.flatnonzero(~(np.abs(array[start : start + 65_536]) <= LARGEST).all(axis=1))
+        bad = np.flatnonzero(~(np.abs(array[start : start + 65_536]) <= largest).all(axis=1))
         if len(bad):
             raise UserError(
                 f"row {start + bad[0]} of the vectors holds NaN or infinity, or a number beyond {LARGEST:g}: "
