@@ -136,7 +136,9 @@ def as_float(text):
         value = float(text)
     except ValueError:
         return None
-    return value if abs(value) <= float(np.finfo(np.float32).max) else None
+    if not abs(value) <= float(np.finfo(np.float32).max):
+        return None
+    return value if abs(np.float32(value)) <= np.float32(1e15) else None
 
 
 @quickly

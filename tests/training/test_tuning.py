@@ -74,8 +74,11 @@ class TestSelect:
         codes = vectors[:, :4] >= 1.5
         precisions = []
         for query, label in zip(held.queries, held.query_labels, strict=True):
-            distances = (codes[held.database] != codes[query]).sum(axis=1)
-            relevant = held.database_labels == label
+            others = held.queries != query
+            distances = (codes[held.queries[others]] != codes[query]).sum(axis=1)
+            relevant = held.query_labels[others] == label
+            if not relevant.any():
+                continue  # it has nothing to find
             # the expected precision over all orders of ties, by drawing many
             rng, drawn = np.random.default_rng(0), []
             for _ in range(400):

@@ -87,7 +87,7 @@ class TestFetch:
             pytest.raises(UserError, match="cannot get the weights of alexnet") as caught,
         ):
             fetch_weights("alexnet", f"{root}/w.pth", sha256=wrong)
-        assert "hash" in str(caught.value) and "weights='random'" in str(caught.value)
+        assert "its sha256 differs" in str(caught.value) and "weights='random'" in str(caught.value)
         assert not Path(torch.hub.get_dir(), "checkpoints", "w.pth").exists()
 
     def test_code_in_it_is_not_run(self, folder):
