@@ -158,6 +158,10 @@ class TestMatrix:
         with pytest.raises(UserError, match="holds runs with other tune"):
             run_matrix(replace(PLAN, setup=replace(SETUP, tune=0)), tuned, progress=False)
 
+    def test_more_runs_would_report_queries_that_were_tuned_on(self, tuned):
+        with pytest.raises(UserError, match="tuned for another number of runs"):
+            run_matrix(replace(PLAN, runs=3), tuned, progress=False)
+
     def test_the_report_says_what_was_chosen(self, tuned):
         titles = [table.title for table in write_report(tuned)]
         assert "Tuning: MAP of held-out items among themselves, on a split that is not reported" in titles
@@ -170,7 +174,7 @@ class TestMatrix:
 
 def test_the_table_names_what_differs_from_the_default():
     usual, better = (
-        Scored({"omega": omega, "steps": 100}, score, 1.0) for omega, score in ((0.6, 0.4), (1.2, 0.5))
+        Scored({"omega": omega, "steps": 100}, "abc", score, 1.0) for omega, score in ((0.6, 0.4), (1.2, 0.5))
     )
     table = tuning_table({("pts3h-dsh", 8, 40): [usual, better], ("dsh", 8, 40): [usual]})
     assert [row[3:] for row in table.rows] == [

@@ -24,7 +24,7 @@ from .plan import Cell, Old, Plan, Setup, claim
 from .provenance import code_digest, made_by
 from .sources import load_data, split_of
 from .tasks import task_of
-from .tuning import Try, run_try, tries_of
+from .tuning import Try, refuse_other_splits, run_try, tries_of
 
 MOST_WORKERS = 8
 Job = TypeVar("Job", Cell, Try)
@@ -59,6 +59,7 @@ def run_matrix(
     cells, tries = plan.cells(), tries_of(plan, folder)
     files = [one.file for one in tries] + [cell.file for cell in cells]
     settle_old([folder / file for file in files], old)
+    refuse_other_splits(plan, folder)
     missing = [cell for cell in cells if not (folder / cell.file).is_file()]
     if not missing:
         return 0
@@ -67,8 +68,7 @@ def run_matrix(
         tries, folder, "tries", partial(run_try, plan.setup, plan.runs, folder), workers, progress
     ):
         raise UserError(f"{lost} tries failed, for the reasons above: the same command tries them again")
-    cores = usable_cores()
-    threads = max(cores // min(workers or cores, len(missing)), 1)
+    threads = max(usable_cores() // processes(workers, len(missing)), 1)
     run = partial(run_one, plan.setup, folder, threads, keep_codes=keep_codes, models=models or {})
     failed = run_missing(cells, folder, "runs", run, workers, progress)
     if failed == len(missing) and failed == len(cells):
@@ -86,17 +86,21 @@ def run_missing(
 ) -> int:
     """Run the jobs that have no file yet, and return how many failed."""
     missing = [job for job in jobs if not (folder / job.file).is_file()]
-    workers = min(workers or usable_cores(), max(len(missing), 1), MOST_WORKERS)
     failed = 0
     with bar(what, len(jobs), unit=what, progress=progress if missing else False) as advance:
         advance(len(jobs) - len(missing))
-        for job, error in run_all(missing, run, workers):
+        for job, error in run_all(missing, run, processes(workers, len(missing))):
             advance(1)
             if error is not None:
                 failed += 1
                 reason = " ".join(str(error).split()) or type(error).__name__
                 print(f"failed {job.file.removesuffix('.json')}: {reason}", file=sys.stderr, flush=True)
     return failed
+
+
+def processes(asked: int | None, jobs: int) -> int:
+    """How many to use: those asked for, or one per core, but no more than there are jobs."""
+    return max(min(asked or usable_cores(), jobs, MOST_WORKERS), 1)
 
 
 def settle_old(files: Sequence[Path], old: Old) -> None:

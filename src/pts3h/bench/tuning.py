@@ -69,11 +69,13 @@ class Scored:
 
     Attributes:
         settings: what was tried, by name.
+        split: digest of the split that it was tried on.
         score: mean average precision of held-out items among themselves; 0 where training diverged.
         seconds: it took.
     """
 
     settings: dict[str, Any]
+    split: str
     score: float
     seconds: float
 
@@ -92,6 +94,20 @@ def tries_of(plan: Plan, folder: Path) -> list[Try]:
                 count = len(draws(choices, setup.tune)) if choices else 0
                 found += [Try(method, bits, labels, number) for number in range(count)]
     return found
+
+
+def refuse_other_splits(plan: Plan, folder: Path) -> None:
+    """Raise where settings were tried on items that are queries of the seeds that are reported now."""
+    setup = plan.setup
+    for (_, _, labels), tries in read_tries(folder).items() if setup.tune else ():
+        if labels not in plan.label_counts:
+            continue
+        data = load_data(setup.data_name, setup.place, setup.labels, setup.images)
+        now = tuning_split(data, labels, plan.runs).digest()
+        if any(one.split != now for one in tries):
+            raise UserError(
+                f"{folder} was tuned for another number of runs: keep --runs, or choose another --out"
+            )
 
 
 def run_try(setup: Setup, runs: int, folder: Path, one: Try) -> None:
@@ -173,7 +189,8 @@ def read_tries(folder: Path) -> Tries:
         try:
             stored = unsealed(json.loads(path.read_text(encoding="utf-8")))
             one = Try(**stored["try"])
-            scored = Scored(dict(stored["settings"]), float(stored["score"]), float(stored["seconds"]))
+            figures = float(stored["score"]), float(stored["seconds"])
+            scored = Scored(dict(stored["settings"]), stored["split"], *figures)
         except (ValueError, KeyError, TypeError) as error:
             raise UserError(f"{path} is not a try of pts3h bench ({error}): delete it") from error
         found.setdefault((one.method, one.bits, one.labels), {})[one.number] = scored
