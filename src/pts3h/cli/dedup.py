@@ -41,5 +41,6 @@ def dedup(
         print("\n".join(map(str, group)) + "\n")
     extra = sum(map(len, groups)) - len(groups)
     say(
-        f"{len(groups):,} groups by {by}, radius {radius}; keeping one item of each would leave out {extra:,}"
+        f"groups by {by}, radius {radius}: {len(groups):,}; keeping one item of each would leave out "
+        f"{extra:,}"
     )
