@@ -10,7 +10,7 @@ export PTS3H_CACHE ?= $(CURDIR)/.cache
 # processes that measure mutants at a time
 JOBS ?= 2
 
-.PHONY: help setup test test-faults coverage mutants fuzz sanitize levels audit lint types docs generate lock wheel demo clean
+.PHONY: help setup browser test test-faults coverage mutants fuzz sanitize levels audit lint types docs generate lock wheel demo serve clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -38,14 +38,17 @@ lint: setup  ## style, which room knows which, length of files, repeated blocks,
 types: setup  ## mypy, strict
 	$(BIN)/mypy
 
-test: setup lint types docs  ## all checks and tests
+browser: setup  ## find Chromium for the tests of the page, or install it (as root, on Debian)
+	$(BIN)/python tools/browser.py
+
+test: setup lint types docs browser  ## all checks and tests
 	$(BIN)/pytest --numprocesses $(RUNS)
 
 test-faults: setup  ## every fault: killed processes, full disks, damaged files, hostile pictures; prints a table
 	$(BIN)/pytest tests/faults --faults full --timeout 1500 --numprocesses $(shell nproc 2>/dev/null || echo 1) $(FAULTS)
 
 # Some children run as another user, and must write there too. What is measured takes longer.
-coverage: setup  ## which share of the library the tests run, line by line and branch by branch
+coverage: setup browser  ## which share of the library the tests run, line by line and branch by branch
 	rm -rf .coverage
 	mkdir -m 777 .coverage
 	$(BIN)/coverage run -m pytest --numprocesses $(RUNS) --timeout 1200
@@ -90,6 +93,10 @@ wheel: setup  ## build the wheel into dist/, try it in an empty environment, wri
 
 demo: setup  ## train PTS3H and its baselines on CIFAR-10, print the table, write the gallery
 	$(BIN)/pts3h demo --out demo-output
+
+serve: setup  ## open the search page on 2,000 pictures of CIFAR-10
+	$(BIN)/python tools/demo_pictures.py demo-output/pictures
+	$(BIN)/pts3h open demo-output/pictures
 
 clean:  ## remove what can be made again (not .venv)
 	rm -rf build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis demo-output .cache .coverage

@@ -125,19 +125,19 @@ def test_threads_share_the_memory(tmp_path, monkeypatch, kind):
     expected = decode_file(tmp_path / "a", 64)
     needed = 64 * 64 * {"JPEG": 18, "PNG": 12, "WEBP": 20}[kind]
     busy, most, lock = [0], [0], threading.Lock()
-    decode = decoding.decode
+    centre = decoding.centre
 
-    def watched(image, size, memory):
+    def watched(image, size):
         with lock:
             busy[0] += needed
             most[0] = max(most[0], busy[0])
         try:
-            return decode(image, size, memory)
+            return centre(image, size)
         finally:
             with lock:
                 busy[0] -= needed
 
-    monkeypatch.setattr(decoding, "decode", watched)
+    monkeypatch.setattr(decoding, "centre", watched)
     monkeypatch.setattr(decoding, "MEMORY", Budget(2 * needed + needed // 2))
     with ThreadPoolExecutor(16) as threads:
         for pixels in threads.map(lambda _: decode_file(tmp_path / "a", 64), range(64)):

@@ -23,6 +23,7 @@ from pts3h.data.items import load_array
 from pts3h.data.splits import Split
 from pts3h.index import open_index
 from pts3h.index.local import index as local_engine
+from pts3h.teaching.answers import Answers
 from pts3h.training.checkpoint import read_checkpoint
 from pts3h.training.loop import train
 from tests.bench.cells import result, write
@@ -203,6 +204,25 @@ class IndexFormat1(LocalIndex):
     wheres = ({"n": 5}, {"n": {"<": 4}}, {"not": {"n": 7}})
 
 
+class AnswerFile(Format):
+    name = "answers"
+    files = ("answers.db",)
+
+    def make(self, folder):
+        folder.mkdir()
+        with Answers(folder / "answers.db") as answers:
+            answers.place("photos/été.jpg", None, new=True)
+            for number in range(12):
+                answers.pair("photos/1.jpg", f"photos/{number + 2}.jpg", number % 2 == 0, who="Ann")
+            answers.undo(5)
+
+    def read(self, folder):
+        with Answers(folder / "answers.db") as answers:
+            told = [one.to_json() for one in answers.list()], answers.known(transitive=True)
+            answers.pair("photos/1.jpg", "photos/99.jpg", True)
+            return told, answers.counts().alike
+
+
 class Arrays(Format):
     name = "codes of pts3h encode"
     files = ("codes.npy",)
@@ -229,6 +249,7 @@ FORMATS = {
         LocalIndex,
         IndexFormat2,
         IndexFormat1,
+        AnswerFile,
         Arrays,
     )
 }

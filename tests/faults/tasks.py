@@ -8,6 +8,8 @@ import io
 import os
 import sys
 import tempfile
+import threading
+from itertools import count
 from pathlib import Path
 from unittest.mock import patch
 
@@ -27,6 +29,7 @@ from pts3h.index.local import index as local_engine
 from pts3h.index.local import log, snapshot
 from pts3h.nets import feature_cache
 from pts3h.nets.backbones.small import SmallConv
+from pts3h.teaching.answers import Answers
 from pts3h.training import loop
 from pts3h.util.download import download
 from tests.faults.formats import FORMATS, read_damaged
@@ -135,6 +138,38 @@ def change_index(folder, steps, *, say):
             opened.count  # noqa: B018  (makes a snapshot, which closing saves)
         say(number)
     opened.close()
+
+
+def give_answers(path, first, beyond, *, say):
+    """Go on with a session of answers; the number of each is said once it has returned."""
+    with Answers(path) as answers:
+        for number in range(first, beyond):
+            if number % 7 == 0:
+                answers.undo(number - 3)
+            elif number % 5 == 0:
+                answers.place(f"item {number}", None, new=True)
+            else:
+                answers.pair(f"item {number}", f"other {number}", number % 2 == 0)
+            say(number)
+
+
+def answer_without_end(path, session, *, say):
+    """Three people answer at once, and take every fourth answer back, until they are killed."""
+    answers = Answers(path)
+
+    def person(who):
+        for number in count():
+            given = answers.pair(f"{session} {who}", str(number), number % 3 == 0, who=who)
+            say([given.number, number, who, False])
+            if number % 4 == 0:
+                answers.undo(given.number)
+                say([given.number, number, who, True])
+
+    people = [threading.Thread(target=person, args=(who,)) for who in ("Ann", "Bob", "Cem")]
+    for one in people:
+        one.start()
+    for one in people:
+        one.join()
 
 
 def make_format(name, folder, *, say):

@@ -13,7 +13,7 @@ from tests.faults.tally import Hung
 
 FLIPS = 1000
 AT_ONCE = 1000  # damages that one victim reads
-MEMORY = 128 << 20  # on top of twice the file: stacks of threads, what libraries set aside
+MEMORY = 1 << 30  # on top of twice the file: what threads set aside and do not use
 FILES = [(name, file) for name, kind in FORMATS.items() for file in kind.files]
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from pts3h import UserError, load_model
 from pts3h.bench.cells import read_results
 from pts3h.index import open_index
+from tests.faults.answer_log import AnswerLog
 from tests.faults.tally import Lost
 from tests.faults.tasks import code_of
 from tests.faults.writer import Writer, need
@@ -140,13 +141,17 @@ class FeatureCache(Writer):
     def check(self, outcome):
         """What was there before the fault still is: it is found without a network."""
         self.order("compute_features", self.target, 4, self.place / "got.npy")
-        np.testing.assert_array_equal(np.load(self.place / "got.npy"), self.expected[:4])
+        self.compare(4)
         if outcome.finished:
             self.order("compute_features", self.target, 12, self.place / "got.npy")
 
     def check_end(self):
-        np.testing.assert_array_equal(np.load(self.place / "got.npy"), self.expected)
+        self.compare(12)
         assert {Path(name).suffix for name in self.names()} == {".rows", ".keys"}
+
+    def compare(self, count):
+        """A picture that is computed among others than before may differ in the last digit."""
+        np.testing.assert_allclose(np.load(self.place / "got.npy"), self.expected[:count], atol=2e-3)
 
 
 class KnownFiles(Writer):
@@ -308,5 +313,6 @@ WRITERS = [
     Dataset,
     ResultCells,
     IndexChanges,
+    AnswerLog,
     Download,
 ]

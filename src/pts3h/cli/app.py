@@ -21,6 +21,8 @@ COMMANDS = {
     "encode": "Write the packed codes of items.",
     "index": "Encode items and add them to an index.",
     "search": "Find the items most like a picture (or an embedding).",
+    "open": "Search a folder of pictures in the browser, with nothing prepared.",
+    "serve": "Serve the search page of an index.",
     "dedup": "Print groups of near-duplicates.",
     "evaluate": "Measure retrieval: MAP, precision, with ties by expectation.",
     "bench": "Compare systems on the same splits.",

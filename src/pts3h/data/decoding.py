@@ -1,4 +1,4 @@
-"""One picture file → pixels, within a bound on memory that all threads share.
+"""One picture, a file or its content → pixels, within a bound on memory that all threads share.
 
 A file of a few kilobytes can hold a picture of gigabytes. What decoding takes is reckoned from the header,
 before a pixel is decoded: a picture that takes more than all threads may take together is refused, and one
@@ -6,6 +6,7 @@ that fits waits until the others leave enough.
 """
 
 import hashlib
+import io
 from collections.abc import Callable
 from pathlib import Path
 from traceback import clear_frames
@@ -13,7 +14,7 @@ from typing import TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageOps
+from PIL import Image, ImageOps, UnidentifiedImageError
 
 from ..cache.rows import NOWHERE
 from ..cache.segment import Key
@@ -22,6 +23,7 @@ from ..util.budget import Budget
 from .formats import HEIC_EXTRA, lacks_extra, readable_formats
 
 Pixels = NDArray[np.uint8]
+Source = Path | bytes  # a file, or the content of one
 T = TypeVar("T")
 
 MEMORY = Budget(1 << 30)
@@ -38,30 +40,50 @@ WHITES = {"I": (255, 65535), "F": (1, 255, 65535)}
 DECODED_ANEW = b"deep and transparent pictures"
 
 
-def decode_file(path: Path, size: int) -> Pixels:
+def decode_file(source: Source, size: int) -> Pixels:
     """One picture as (3, size, size): upright, short side scaled to ``size``, centre cut out."""
-    memory = opened(path, lambda image: memory_for(image, size))
+    return within_memory(source, size, lambda image: centre(image, size))
+
+
+def shrink_file(source: Source, size: int) -> Image.Image:
+    """The whole picture in three colours, upright, at most ``size`` pixels wide and high, never enlarged."""
+    return within_memory(source, size, lambda image: shrunk(image, size))
+
+
+def within_memory(source: Source, size: int, work: Callable[[Image.Image], T]) -> T:
+    """What ``work`` makes of a picture that need not be decoded larger than ``size``."""
+    memory = opened(source, lambda image: memory_for(image, size))
     with MEMORY.take(memory):  # until all of the picture but the result is gone
-        return opened(path, lambda image: decode(image, size, memory))
+        return opened(source, lambda image: work(upright(image, size, memory)))
 
 
-def opened(path: Path, work: Callable[[Image.Image], T]) -> T:
+def opened(source: Source, work: Callable[[Image.Image], T]) -> T:
     """What ``work`` makes of a picture; whatever goes wrong is said in one line."""
+    name = source if isinstance(source, Path) else "the picture"
     try:
-        return with_image(path, work)
+        return with_image(source, work)
     except Image.DecompressionBombError as error:
-        raise BrokenImage(f"{path}: too many pixels to decode safely: make it smaller") from error
+        raise BrokenImage(f"{name}: too many pixels to decode safely: make it smaller") from error
     except Exception as error:  # decoders fail on damaged files in ways that no list of errors covers
         clear_frames(error.__traceback__)  # which would hold on to the pixels
-        reason = str(error).removesuffix(f" {str(path)!r}") or type(error).__name__
-        if lacks_extra(path):
-            reason = f"HEIC pictures need an extra: {HEIC_EXTRA}"
-        raise BrokenImage(f"{path}: {reason}") from error
+        raise BrokenImage(f"{name}: {reason_of(error, source)}") from error
 
 
-def with_image(path: Path, work: Callable[[Image.Image], T]) -> T:
+def reason_of(error: Exception, source: Source) -> str:
+    """Why a picture cannot be read, without its name."""
+    if isinstance(source, bytes):  # of which Pillow says where in memory they are
+        return (
+            "no picture in a format that is read" if isinstance(error, UnidentifiedImageError) else str(error)
+        )
+    if lacks_extra(source):
+        return f"HEIC pictures need an extra: {HEIC_EXTRA}"
+    return str(error).removesuffix(f" {str(source)!r}") or type(error).__name__
+
+
+def with_image(source: Source, work: Callable[[Image.Image], T]) -> T:
     """What ``work`` makes of a picture, which is gone afterwards."""
-    with Image.open(path, formats=readable_formats()) as image:
+    file = io.BytesIO(source) if isinstance(source, bytes) else source
+    with Image.open(file, formats=readable_formats()) as image:
         return work(image)
 
 
@@ -77,11 +99,26 @@ def memory_for(image: Image.Image, size: int) -> int:
     return memory
 
 
-def decode(image: Image.Image, size: int, memory: int) -> Pixels:
-    """An opened picture as (3, size, size), in so much memory. What is copied is counted in ``BYTES``."""
+def upright(image: Image.Image, size: int, memory: int) -> Image.Image:
+    """An opened picture, decoded in so much memory. What is copied later is counted in ``BYTES``."""
     if memory_for(image, size) > memory:
         raise ValueError("it changed while it was read")
     ImageOps.exif_transpose(image, in_place=True)
+    return image
+
+
+def shrunk(image: Image.Image, size: int) -> Image.Image:
+    """An upright picture, whole, in at most ``size`` x ``size``."""
+    box = (min(image.width, size), min(image.height, size))
+    if image.mode in DEEP:
+        small = eight_bits(ImageOps.contain(image, box, Image.Resampling.BILINEAR), white_of(image))
+    else:
+        small = ImageOps.contain(three_colours(image), box, Image.Resampling.BILINEAR)
+    return small.convert("RGB")
+
+
+def centre(image: Image.Image, size: int) -> Pixels:
+    """An upright picture as (3, size, size)."""
     if image.mode in DEEP:
         square = eight_bits(ImageOps.fit(image, (size, size), Image.Resampling.BILINEAR), white_of(image))
     else:
@@ -118,29 +155,32 @@ def eight_bits(image: Image.Image, white: int) -> Image.Image:
     return Image.fromarray(np.round(values).clip(0, 255).astype(np.uint8))
 
 
-def image_size(path: Path) -> tuple[int, int] | None:
+def image_size(source: Source) -> tuple[int, int] | None:
     """Width and height from the file's header; None where it has no readable one."""
     try:
-        return opened(path, lambda image: image.size)
+        return opened(source, lambda image: image.size)
     except BrokenImage:  # decode_file will say why
         return None
 
 
-def picture_key(path: Path) -> Key:
+def picture_key(source: Source) -> Key:
     """A digest of a file's content, and of how it is decoded; ``NOWHERE`` where it cannot be read."""
     try:
-        with path.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256")
+        if isinstance(source, bytes):
+            digest = hashlib.sha256(source)
+        else:
+            with source.open("rb") as file:
+                digest = hashlib.file_digest(file, "sha256")
     except OSError:
         return NOWHERE
-    if is_decoded_anew(path):
+    if is_decoded_anew(source):
         digest.update(DECODED_ANEW)
     return digest.digest()
 
 
-def is_decoded_anew(path: Path) -> bool:
+def is_decoded_anew(source: Source) -> bool:
     """Whether a picture was decoded wrongly once, by its header."""
     try:
-        return opened(path, lambda image: image.mode in DEEP or image.has_transparency_data)
+        return opened(source, lambda image: image.mode in DEEP or image.has_transparency_data)
     except BrokenImage:
         return False

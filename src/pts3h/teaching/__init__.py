@@ -1,0 +1,1 @@
+"""What people say of items, kept for good, and which question is worth their time."""
