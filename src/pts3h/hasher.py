@@ -19,7 +19,9 @@ from .model.model import Model, Record
 from .nets.backbones.table import BackboneRow
 from .settings.asked import Network, Optimizer, Settings, check_names
 from .settings.defaults import LOOK_BITS
-from .settings.used import Used, resolve
+from .settings.resolve import resolve
+from .settings.used import Used
+from .training.loop import Judge, Watcher
 from .training.output_folder import claim_folder, is_unfinished
 from .training.stages import Trainer
 from .training.tensorboard import watcher
@@ -56,6 +58,7 @@ class Hasher:
         similar_share: float | None = None,
         neighbours: float | None = None,
         fade: float | None = None,
+        classes: float | None = None,
         pseudo: Reading = "auto",
         divide: bool | None = None,
         labelled_per_batch: int | None = None,
@@ -116,6 +119,9 @@ class Hasher:
                 rest, and all of it if 0, as in the paper. By default 1.
             fade: Share of the steps over which the neighbours give way to the teacher, evenly; 0
                 for never. By default 0.7 for labels, 0 for pairs and where nothing is known.
+            classes: Weight of a classifier beside the pairs, which learns from labels and from
+                what the teacher is sure of; 0 as in the paper. By default 0.5 for labels where
+                neighbours teach, else 0.
             pseudo: How the pairwise loss reads normalised outputs: "code" scales them to code
                 space, "literal" not.
             divide: Whether DSH is divided by bits and KSH by bits², so that omega fits every code
@@ -125,7 +131,8 @@ class Hasher:
             unlabelled_per_batch: Unlabelled items per batch. By default 96: 1 : 3 items make 1 :
                 15 pairs, the paper's ratio.
             steps: Optimiser steps. By default 1000 on vectors and frozen features, fewer for few
-                items, up to 4000 for thousands of labelled ones.
+                items, up to 4000 for thousands of labelled ones, up to 2000 for tens of thousands
+                of others where neighbours teach.
             epochs: Passes over the unlabelled items, instead of steps. By default 5 for fine-
                 tuning.
             optimizer: "sgd" with momentum, or "adamw". By default AdamW for fine-tuning, else
@@ -199,6 +206,8 @@ class Hasher:
         resume: bool = False,
         overwrite: bool = False,
         tensorboard: Path | str | None = None,
+        watch: Watcher | None = None,
+        judge: Judge | None = None,
         progress: Progress = None,
     ) -> "Hasher":
         """Learn from items of which a few pairs are known.
@@ -221,7 +230,11 @@ class Hasher:
             resume: go on with an unfinished run in ``out``.
             overwrite: replace what is in ``out``.
             tensorboard: folder for TensorBoard's event files, written while training.
-            progress: show bars; None asks whether standard error is a terminal.
+            watch: called after each step with its record: named losses, thr, learning rate.
+            judge: called twenty times in a run with a function that returns the teacher's outputs (n, bits)
+                of the items at some positions. The figures that it returns join the step's record.
+            progress: show bars; None asks whether standard error is a terminal. Or a function that is told
+                what is being done, how many are done, and of how many.
         """
         if self._unknown_loss is not None:
             raise UserError(
@@ -237,12 +250,13 @@ class Hasher:
             tuning = Tuning(SHARE if validation is None else validation, grid)
         folder = None if out is None else claim_folder(Path(out), resume=resume, overwrite=overwrite)
         going_on = resume and folder is not None and is_unfinished(folder)
-        with watcher(tensorboard) as watch:
+        with watcher(tensorboard, watch) as told:
             trainer = Trainer(
                 tuning=tuning,
                 folder=folder,
                 resume=going_on,
-                watch=watch,
+                watch=told,
+                judge=judge,
                 progress=progress,
                 checked=check,
                 asked=self.settings.to_json(),

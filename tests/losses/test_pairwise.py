@@ -68,6 +68,14 @@ def test_pseudo_value_and_gradient(name, reading, batch):
     np.testing.assert_allclose(variable.grad.numpy(), oracles.gradient(oracle, outputs), atol=1e-6)
 
 
+def test_what_is_read_literally_is_divided_as_the_supervised_loss_is(batch):
+    outputs, unknown, similar = batch
+    literal = oracles.pseudo_ksh(outputs, similar, unknown, lambda cos: (2 * cos - 2) / BITS) * BITS**2
+    cosine, *masks = cosines(torch.from_numpy(outputs)), *tensors(similar, unknown)
+    loss = LOSSES.find("ksh").build(BITS, divide=False, reading="literal").pseudo(cosine, *masks)
+    assert loss.item() == pytest.approx(literal)
+
+
 @pytest.mark.parametrize("name", SUPERVISED)
 def test_the_loss_falls_when_known_pairs_are_placed_right(name):
     codes = torch.tensor([[1.0] * BITS, [1.0] * BITS, [-1.0] * BITS], dtype=torch.float64)

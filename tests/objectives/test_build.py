@@ -103,7 +103,8 @@ def test_discrete_codes_of_the_labelled_items(problem):
     for objective in (own, inferred):
         assert objective.memory.codes.shape == shapes
         assert np.array_equal(objective.memory.labelled, problem.known.labelled)
-        assert objective.memory.pause == 4, "twenty times in 80 steps"
+    assert inferred.memory.pause == 4, "twenty times in 80 steps"
+    assert own.memory.pause == 1, "150 times, were there as many steps"
     assert own.targets.argmax(1).tolist() == problems.TRUTH[problem.known.labelled].tolist()
     assert inferred.known is problem.known
     same, other = (dish.build(problem, used(steps=80, seed=seed)).memory.codes for seed in (5, 6))

@@ -20,14 +20,15 @@ def test_items_without_a_code_are_not_pulled():
     assert memory.pull(np.array([5]), torch.ones(1, BITS)).item() == 4
 
 
-def test_codes_are_inferred_about_twenty_times_in_a_run():
-    memory, times = CodeMemory(np.arange(4), BITS, steps=400), 0
+@pytest.mark.parametrize("rounds", [20, 80])
+def test_codes_are_inferred_so_many_times_in_a_run(rounds):
+    memory, times = CodeMemory(np.arange(4), BITS, steps=400, rounds=rounds), 0
     for _ in range(400):
         memory.remember(np.arange(4), torch.ones(4, BITS))
         if memory.due:
             memory.infer(lambda rows, codes: codes)
             times += 1
-    assert times == 20
+    assert times == rounds
 
 
 def test_it_is_due_after_the_pause_and_a_pass_and_not_before():

@@ -3,7 +3,8 @@ import pytest
 import torch
 
 from pts3h.losses.table import LOSSES
-from pts3h.objectives.pts3h import PTS3H, unknown_pairs
+from pts3h.objectives.objective import unknown_pairs
+from pts3h.objectives.pts3h import PTS3H
 
 from ..losses import oracles
 from .steps import make_step

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from pts3h.settings.asked import Settings
-from pts3h.settings.used import resolve
+from pts3h.settings.resolve import resolve
 
 from ..systems import problems
 

@@ -6,7 +6,8 @@ from pts3h.data.items import read_items
 from pts3h.data.known_pairs import LabelPairs
 from pts3h.data.training_set import TrainingSet, unlabelled_pool
 from pts3h.settings.asked import Settings
-from pts3h.settings.used import Used, resolve
+from pts3h.settings.resolve import resolve
+from pts3h.settings.used import Used
 
 FROZEN = {"backbone": "efficientnet-lite0"}
 WARM = {"freeze": False}

@@ -9,8 +9,9 @@ import pytest
 import pts3h
 from pts3h import UserError
 from pts3h.settings.asked import Settings
+from pts3h.settings.resolve import resolve
 from pts3h.settings.rules import RULES
-from pts3h.settings.used import Used, resolve
+from pts3h.settings.used import Used
 from tests.settings.situations import COLD, PICTURES, SMALL, VECTORS, WARM, used
 
 P, V = PICTURES, VECTORS
@@ -46,7 +47,9 @@ CASES = [
     (6, "ramp", 0.2, (V, SUPERVISED), (V, {})),
     (6, "unlabelled_per_batch", 48, (V, SUPERVISED), (V, {})),
     (6, "neighbours", 0.5, (V, SUPERVISED), (V, {})),
+    (6, "classes", 0.3, (V, SUPERVISED), (V, {})),
     (7, "neighbours", 0.5, (V, NOTHING), (V, {"gamma": 0.0})),
+    (7, "classes", 0.3, (V, NOTHING), (V, {"gamma": 0.0})),
     (7, "lead", 0.2, (V, NOTHING), (V, {"gamma": 0.0})),
     (7, "ramp", 0.2, (V, NOTHING), (V, {"consistency": False})),
     (7, "unlabelled_per_batch", 48, (V, NOTHING), (V, {"gamma": 0.0})),

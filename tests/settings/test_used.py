@@ -3,13 +3,18 @@
 import json
 from dataclasses import fields
 
+import numpy as np
 import pytest
 
 from pts3h import UserError
 from pts3h.data.batches import Batches
+from pts3h.data.items import read_items
+from pts3h.data.known_pairs import PairList
+from pts3h.data.training_set import TrainingSet
 from pts3h.losses.table import LOSSES
 from pts3h.settings.asked import Settings
-from pts3h.settings.used import Used, resolve
+from pts3h.settings.resolve import resolve
+from pts3h.settings.used import Used
 from pts3h.systems.system import Task
 from pts3h.systems.table import SYSTEMS
 from tests.settings.situations import COLD, FROZEN, PICTURES, SMALL, VECTORS, WARM, training_set, used
@@ -77,6 +82,7 @@ EXPECTED = {
         "ramp": 0.3,
         "neighbours": 0.0,
         "fade": 0.0,
+        "classes": 0.0,
     },
     "small": {
         "backbone": "small",
@@ -91,6 +97,7 @@ EXPECTED = {
         "ramp": 0.3,
         "neighbours": 0.0,
         "fade": 0.0,
+        "classes": 0.0,
     },
 }
 SHARED = {
@@ -111,6 +118,7 @@ SHARED = {
     "ramp": 0.1,
     "neighbours": 1.0,
     "fade": 0.7,
+    "classes": 0.5,
     "dropout": 0.1,
     "mirror": False,
     "device": "auto",
@@ -208,9 +216,19 @@ class TestSteps:
     def test_thousands_of_labelled_items_take_more(self):
         """Twice as many where unlabelled ones take part."""
         sets = [training_set(count=60_000, labelled=labelled) for labelled in (8, 500, 2_500, 50_000)]
-        assert [used(one).steps for one in sets] == [1000, 1000, 26 * 2_500 // 32, 4000]
+        paper = [used(one, neighbours=0.0).steps for one in sets]
+        assert paper == [1000, 1000, 26 * 2_500 // 32, 4000]
         assert [used(one, omega=0.0).steps for one in sets] == [1000, 1000, 13 * 2_500 // 32, 4000]
         assert used(sets[3], steps=7).steps == 7
+
+    @pytest.mark.parametrize(
+        ("count", "steps"),
+        [(32_000, 1000), (48_000, 3 * 47_960 // 96), (60_000, 3 * 59_960 // 96), (99_000, 2000)],
+    )
+    def test_tens_of_thousands_of_items_take_more_where_neighbours_teach(self, count, steps):
+        many = training_set(count=count)
+        assert used(many).steps == steps
+        assert used(many, neighbours=0.0).steps == used(many, omega=0.0).steps == 1000
 
     @pytest.mark.parametrize(("count", "steps"), [(100, 300), (600, 468), (1280, 1000), (5000, 1000)])
     def test_few_items_take_fewer(self, count, steps):
@@ -279,3 +297,14 @@ def test_a_system_of_the_benchmark_uses_what_the_same_hasher_does(kind, name):
 def test_a_change_leaves_nothing_that_cannot_act(changes):
     """As a grid does: the card shows what was used."""
     assert used(loss="dsh", steps=9).but(changes) == used(loss="dsh", steps=9, **changes)
+
+
+def test_classes_need_labels():
+    """They are learned by default where labels are known, and refused where only pairs are."""
+    known = PairList(40, [(0, 1, 1), (2, 3, 0)])
+    pairs = TrainingSet(read_items(np.eye(40, 8, dtype=np.float32)), known, np.arange(4, 40))
+    assert resolve(Settings(), pairs).classes == 0
+    with pytest.raises(UserError, match=r"classes=0\.5 would do nothing here: only pairs are known"):
+        resolve(Settings(classes=0.5), pairs)
+    assert used(classes=0.0).classes == used(neighbours=0.0).classes == 0
+    assert used(neighbours=0.0, classes=0.2).classes == 0.2

@@ -19,7 +19,7 @@ from pts3h.nets.teacher import Teacher
 from pts3h.objectives.objective import Objective
 from pts3h.objectives.pts3h import build
 from pts3h.settings.asked import Settings
-from pts3h.settings.used import resolve
+from pts3h.settings.resolve import resolve
 from pts3h.training.loop import Run
 
 
@@ -73,6 +73,9 @@ class Watched(Objective):
     @property
     def needs_teacher(self):
         return self.objective.needs_teacher
+
+    def parameters(self):
+        return self.objective.parameters()
 
     def __call__(self, step):
         self.look(step)

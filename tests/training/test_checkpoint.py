@@ -4,10 +4,12 @@ import json
 
 import pytest
 import torch
+from safetensors.torch import save as serialize
 
 from pts3h import Interrupted, UserError
 from pts3h.training.checkpoint import (
     Checkpoint,
+    digest,
     load_checkpoint,
     read_checkpoint,
     save_checkpoint,
@@ -55,6 +57,36 @@ def test_resuming_with_other_settings_is_refused(tmp_path):
         train(stopped_at(run, 3))
     with pytest.raises(UserError, match=r"other settings \(gamma\)"):
         train(make_run(tmp_path, gamma=0.123), resume=True)
+
+
+def test_a_setting_that_was_not_known_was_off(tmp_path):
+    """A run that was stopped by an earlier version goes on."""
+    settings = {"neighbours": 0.0}
+    with pytest.raises(Interrupted):
+        train(stopped_at(make_run(tmp_path, **settings), 3))
+    rewrite(tmp_path, without="classes")
+    history = train(make_run(tmp_path, **settings), resume=True)
+    assert history == train(make_run(**settings))
+
+
+def test_an_objective_that_has_lost_what_it_learned_is_refused(tmp_path):
+    with pytest.raises(Interrupted):
+        train(stopped_at(make_run(tmp_path), 3))
+    rewrite(tmp_path, keep=lambda name: not name.startswith("beside."))
+    with pytest.raises(UserError, match="is of an earlier version: start anew with --overwrite"):
+        train(make_run(tmp_path), resume=True)
+
+
+def rewrite(folder, *, without=None, keep=lambda name: True):
+    """The same checkpoint without a setting, or without some tensors."""
+    metadata, tensors = read_checkpoint(folder)
+    config = {name: value for name, value in json.loads(metadata["config"]).items() if name != without}
+    metadata, tensors = (
+        metadata | {"config": json.dumps(config)},
+        {name: value for name, value in tensors.items() if keep(name)},
+    )
+    content = serialize(tensors, metadata | {"digest": digest(metadata, tensors)})
+    (folder / "checkpoint.safetensors").write_bytes(content)
 
 
 def test_a_corrupt_checkpoint_is_refused(tmp_path):

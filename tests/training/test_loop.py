@@ -44,6 +44,7 @@ def test_history_names_every_figure_of_every_step():
         assert -4 <= record["threshold"] <= 0
         unlabelled = record["consistent"] + used.gamma * record["quantized"]
         total = record["supervised"] + record["omega"] * unlabelled + used.eta * record["quantization"]
+        total += used.classes * (record["classes"] + consistency_ramp(step, 10) * record["guessed"])
         assert record["loss"] == pytest.approx(total, rel=1e-5)
 
 
@@ -99,7 +100,7 @@ def test_unlabelled_items_join_after_the_lead():
 
 
 def test_a_run_that_is_all_lead_is_supervised_training():
-    led, supervised = make_run(lead=1.0), make_run(omega=0.0)
+    led, supervised = make_run(lead=1.0, classes=0.0), make_run(omega=0.0)
     train(led)
     train(
         replace(

@@ -9,7 +9,7 @@ from pts3h.data.known_pairs import LabelPairs
 from pts3h.data.training_set import TrainingSet, unlabelled_pool
 from pts3h.model.folder import load_model
 from pts3h.settings.asked import Settings
-from pts3h.settings.used import resolve
+from pts3h.settings.resolve import resolve
 from pts3h.training import stages
 from pts3h.training.learning import learn
 from pts3h.training.stages import Trainer

@@ -12,7 +12,8 @@ class KSH(PairwiseLoss):
     Args:
         bits: code length b.
         divide: divide L_s by b², so that one range of omega fits every code length.
-        reading: "code": (2W - 1 - cos)². "literal": (b (2W - 1) - sim)² with the paper's similarity, over b².
+        reading: "code": (2W - 1 - cos)². "literal": (b (2W - 1) - sim)² with the paper's similarity,
+            divided as L_s is.
     """
 
     def __init__(self, bits: int, *, divide: bool = True, reading: Reading = "auto") -> None:
@@ -28,5 +29,6 @@ class KSH(PairwiseLoss):
     def pseudo(self, cosine: Tensor, similar: Tensor, unknown: Tensor) -> Tensor:
         """Mean loss under guessed similarities."""
         target = 2.0 * similar - 1
-        value = (2 * cosine - 2) / self.bits if self.literal else cosine
-        return squared_error(value, target, unknown) / count(unknown)
+        if not self.literal:
+            return squared_error(cosine, target, unknown) / count(unknown)
+        return squared_error(2 * cosine - 2, self.bits * target, unknown) / (self.scale * count(unknown))

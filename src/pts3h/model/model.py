@@ -124,11 +124,25 @@ class Model:
         """(n, bits) real outputs of the learned part, and the reason by position for unreadable pictures."""
         return self._run(self._network(network), read_items(items), progress)
 
-    def encode(self, items: ItemsLike, *, network: Network = "teacher", progress: Progress = None) -> Encoded:
-        """Packed codes of the items that can be read, and the reasons for the others."""
+    def encode(
+        self,
+        items: ItemsLike,
+        *,
+        network: Network = "teacher",
+        keep: bool = True,
+        progress: Progress = None,
+    ) -> Encoded:
+        """Packed codes of the items that can be read, and the reasons for the others.
+
+        Args:
+            items: what to encode.
+            network: "teacher", or "student" for variant S.
+            keep: keep the features of new pictures on disk. Off for those that will not be seen again.
+            progress: show bars; None asks whether standard error is a terminal.
+        """
         items, learned = read_items(items), self._network(network)
         both = learned if self.look is None else TwoParts(learned, self.look)
-        outputs, broken = self._run(both, items, progress)
+        outputs, broken = self._run(both, items, progress, keep=keep)
         kept = np.setdiff1d(np.arange(len(items)), list(broken))
         codes = pack(outputs[kept])
         skipped = {items.ids[position]: reason for position, reason in broken.items()}
@@ -140,17 +154,17 @@ class Model:
         return self.teacher if name == "teacher" else self.student
 
     def _run(
-        self, network: HashNetwork | TwoParts, items: Items, progress: Progress
+        self, network: HashNetwork | TwoParts, items: Items, progress: Progress, *, keep: bool = True
     ) -> tuple[NDArray[np.float32], dict[int, str]]:
         network = network.to(pick_device(self.used.device))
-        inputs = self._inputs(items, progress)
+        inputs = self._inputs(items, progress, keep=keep)
         # frozen features show their own bar; what is above them takes a moment
         shown = progress if self.used.fine_tunes else False
         mirror = self.used.mirror and self.used.fine_tunes  # frozen features know the mirror image already
         outputs = run(network, inputs, np.arange(len(items)), mirror=mirror, progress=shown)
         return outputs, dict(sorted(inputs.broken.items()))
 
-    def _inputs(self, items: Items, progress: Progress) -> Inputs:
+    def _inputs(self, items: Items, progress: Progress, *, keep: bool) -> Inputs:
         images = items.images
         if images is None:
             return VectorInputs(self._vectors(items))
@@ -161,7 +175,7 @@ class Model:
         if self._frozen is None:
             return ImageInputs(images, self.used.code_size)
         features = self._frozen.clean(
-            images, size=self.used.image_size, mirror=self.used.mirror, progress=progress
+            images, size=self.used.image_size, mirror=self.used.mirror, keep=keep, progress=progress
         )
         return VectorInputs(features.array, broken=features.broken)
 

@@ -141,10 +141,21 @@ class FrozenBackbone:
         return features
 
     def clean(
-        self, images: Images, *, size: int, mirror: bool = False, progress: Progress = None
+        self,
+        images: Images,
+        *,
+        size: int,
+        mirror: bool = False,
+        keep: bool = True,
+        progress: Progress = None,
     ) -> Features:
-        """The same without copies, but nobody waits for another process, and the cache may be read-only."""
+        """The same without copies, but nobody waits for another process, and the cache may be read-only.
+
+        Without ``keep``, nothing new is kept there.
+        """
         wanted = Wanted(images, images.keys(progress), size, mirror=mirror)
+        if not keep:
+            return self._computed(wanted, progress)
         try:
             return self._kept(wanted, progress)
         except DiskError as error:

@@ -15,6 +15,8 @@ from .memory import CodeMemory
 from .objective import Objective, Step, Terms
 from .semi_supervised import base_loss
 
+ROUNDS = 150  # as the published training solves for codes
+
 
 class DSDH(Objective):
     """The network learns the pairs and follows B; B and W are solved for in turn, B bit by bit.
@@ -94,5 +96,5 @@ def descend(
 
 def build(problem: Problem, used: Used) -> DSDH:
     """DSDH; eta weighs the distance of outputs and codes."""
-    memory = CodeMemory(problem.known.labelled, used.bits, used.steps)
+    memory = CodeMemory(problem.known.labelled, used.bits, used.steps, ROUNDS)
     return DSDH(base_loss(used), problem.labels("dsdh"), memory, eta=used.eta)

@@ -8,8 +8,6 @@ from torch import Tensor
 
 from ..data.images import Positions
 
-ROUNDS = 20  # times in a run that codes are inferred anew
-
 
 class CodeMemory:
     """The last output of every labelled item, and the code inferred from all of them together.
@@ -17,15 +15,16 @@ class CodeMemory:
     Args:
         labelled: positions of the labelled items, ascending.
         bits: code length.
-        steps: length of the run; codes are inferred about twenty times in it, once a pass at most.
+        steps: length of the run.
+        rounds: about how many times in it codes are inferred anew, once a pass at most.
     """
 
-    def __init__(self, labelled: Positions, bits: int, steps: int) -> None:
+    def __init__(self, labelled: Positions, bits: int, steps: int, rounds: int = 20) -> None:
         self.labelled = labelled
         self.outputs = torch.zeros(len(labelled), bits)
         self.codes = torch.zeros(len(labelled), bits)
         self.seen = torch.zeros(len(labelled), dtype=torch.bool)
-        self.pause = max(steps // ROUNDS, 1)
+        self.pause = max(steps // rounds, 1)
         self._since, self._fresh = 0, 0
 
     def rows(self, positions: Positions) -> Tensor:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import torch
 from torch import Tensor, nn
 
 from ..data.images import Positions
@@ -88,3 +89,11 @@ class Objective(ABC):
     @abstractmethod
     def __call__(self, step: Step) -> Terms:
         """Compute the loss."""
+
+
+def unknown_pairs(known: Tensor, count: int) -> Tensor:
+    """(m, m) known pairs of the first m items → (count, count) pairs of different items not known."""
+    unknown = torch.ones(count, count, dtype=torch.bool, device=known.device).fill_diagonal_(False)
+    labelled = len(known)
+    unknown[:labelled, :labelled] &= ~known
+    return unknown

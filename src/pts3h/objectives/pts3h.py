@@ -1,17 +1,19 @@
 """Pairwise Teacher-Student Semi-Supervised Hashing (Zhang, Li and Zhang, arXiv 1902.00643).
 
-L = L_s + omega(t) (R_up + gamma R_uq) + eta Q
+L = L_s + omega(t) (R_up + gamma R_uq) + eta Q, and where labels are known, classes beside the pairs.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from ..data.problem import Problem, Similarities
 from ..losses.consistency import consistent_similarity, cosines, similarity_threshold
 from ..settings.used import Used
-from .objective import Step
+from .classes import Classes
+from .objective import Step, Terms, unknown_pairs
 from .semi_supervised import SemiSupervised, shared
 
 
@@ -26,6 +28,8 @@ class PTS3H(SemiSupervised):
         neighbours: how much of the similarities the guide supplies; the teacher supplies the rest.
         fade: steps over which the guide gives way to the teacher; 0 for never.
         guide: similarities along the graph of neighbours.
+        class_weight: weight of the classes.
+        classes: what tells them; None as in the paper.
     """
 
     gamma: float
@@ -34,16 +38,35 @@ class PTS3H(SemiSupervised):
     neighbours: float = 0.0
     fade: int = 0
     guide: Similarities | None = None
+    class_weight: float = 0.0
+    classes: Classes | None = None
 
     @property
     def needs_teacher(self) -> bool:
         """Whether there is something left for the teacher to say."""
-        return self.needs_unlabelled and (self.neighbours < 1 or self.fade > 0)
+        return self.needs_unlabelled and (self.neighbours < 1 or self.fade > 0 or self.classes is not None)
 
     @property
     def needs_unlabelled(self) -> bool:
         """Supervised training needs no unlabelled items."""
         return self.omega > 0 and (self.consistency or self.gamma > 0)
+
+    def parameters(self) -> Sequence[nn.Parameter]:
+        """Those that tell classes."""
+        return () if self.classes is None else self.classes.parameters()
+
+    def __call__(self, step: Step) -> Terms:
+        """Compute the loss."""
+        terms = super().__call__(step)
+        if self.classes is None:
+            return terms
+        loss = known = self.classes.known(step)
+        named: dict[str, Tensor | float] = {"classes": known}
+        if step.weight:
+            guessed = named["guessed"] = self.classes.guessed(step)
+            loss = known + step.weight * guessed
+        total = terms.total + self.class_weight * loss
+        return Terms(total, {**terms.named, **named, "loss": total})
 
     def regulariser(self, step: Step) -> tuple[Tensor, dict[str, Tensor | float]]:
         """R_up + gamma R_uq, and its parts by name."""
@@ -71,14 +94,6 @@ class PTS3H(SemiSupervised):
         return torch.lerp(cosines(step.taught), guided, weight) if self.needs_teacher else guided
 
 
-def unknown_pairs(known: Tensor, count: int) -> Tensor:
-    """(m, m) known pairs of the first m items → (count, count) pairs of different items not known."""
-    unknown = torch.ones(count, count, dtype=torch.bool, device=known.device).fill_diagonal_(False)
-    labelled = len(known)
-    unknown[:labelled, :labelled] &= ~known
-    return unknown
-
-
 def build(problem: Problem, used: Used) -> PTS3H:
     """PTS3H, its variants and, with omega 0, its base."""
     near = problem.neighbourhood if used.guided else None
@@ -90,4 +105,6 @@ def build(problem: Problem, used: Used) -> PTS3H:
         neighbours=used.neighbours,
         fade=round(used.fade * used.steps),
         guide=None if near is None else near.guide(problem.known),
+        class_weight=used.classes,
+        classes=Classes(problem.labels("classes"), used.bits) if used.classes else None,
     )

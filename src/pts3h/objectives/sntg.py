@@ -9,8 +9,7 @@ from ..losses.consistency import cosines, similarity_threshold
 from ..losses.squared_contrast import squared_contrast
 from ..settings.used import Used
 from .mean_teacher import MeanTeacher
-from .objective import Step
-from .pts3h import unknown_pairs
+from .objective import Step, unknown_pairs
 from .semi_supervised import shared
 
 

@@ -9,8 +9,7 @@ from ..losses.quantization import quantization
 from ..losses.squared_contrast import squared_contrast
 from ..settings.used import Used
 from .classifying import Classifying
-from .objective import Step, Terms
-from .pts3h import unknown_pairs
+from .objective import Step, Terms, unknown_pairs
 from .triplets import soft_distances, triplet_hinge
 
 

@@ -56,6 +56,9 @@ class Settings:
     fade: float | None = None
     """Share of the steps over which the neighbours give way to the teacher, evenly; 0 for never. By default
     0.7 for labels, 0 for pairs and where nothing is known."""
+    classes: float | None = None
+    """Weight of a classifier beside the pairs, which learns from labels and from what the teacher is sure of;
+    0 as in the paper. By default 0.5 for labels where neighbours teach, else 0."""
     pseudo: Reading = "auto"
     """How the pairwise loss reads normalised outputs: "code" scales them to code space, "literal" not."""
     divide: bool | None = None
@@ -68,7 +71,7 @@ class Settings:
     """Unlabelled items per batch. By default 96: 1 : 3 items make 1 : 15 pairs, the paper's ratio."""
     steps: int | None = None
     """Optimiser steps. By default 1000 on vectors and frozen features, fewer for few items, up to 4000 for
-    thousands of labelled ones."""
+    thousands of labelled ones, up to 2000 for tens of thousands of others where neighbours teach."""
     epochs: float | None = None
     """Passes over the unlabelled items, instead of steps. By default 5 for fine-tuning."""
     optimizer: Optimizer = "auto"
@@ -202,6 +205,7 @@ RANGES: dict[str, tuple[float, float]] = {
     "similar_share": (0, 1),
     "neighbours": (0, 1),
     "fade": (0, 1),
+    "classes": (0, 1e6),
     "labelled_per_batch": (2, 1e6),
     "unlabelled_per_batch": (0, 1e6),
     "steps": (1, 1e9),

@@ -11,6 +11,7 @@ from .asked import Settings
 NO_BACKBONE = "none"
 HEAD_STEPS = 1000
 LOOK_BITS = 0
+CLASSES = 0.5
 LARGEST_ALPHA = 0.995  # the paper's
 
 # what holds for every loss and every kind of item; Settings says why
@@ -25,9 +26,10 @@ DEFAULTS: dict[str, Any] = {
     "lead": 0.0,
     "ramp": 0.3,
     "dropout": 0.1,
+    "classes": 0.0,
 }
 # settings that models of earlier versions do not name, at the values that those versions had
-ADDED_LATER: dict[str, Any] = {"look_bits": 0, "neighbours": 0.0, "fade": 0.0}
+ADDED_LATER: dict[str, Any] = {"look_bits": 0, "neighbours": 0.0, "fade": 0.0, "classes": 0.0}
 FOR_NO_FINE_TUNING: dict[str, Any] = {
     "warm_start": False,
     "fixed_norm": False,
@@ -88,15 +90,17 @@ def picture_defaults(settings: Settings, backbone: BackboneRow, side: int) -> di
     }
 
 
-def head_steps(count: int, for_labelled: int) -> int:
+def head_steps(count: int, for_labelled: int, for_pool: int = 0) -> int:
     """1000, but no more than a hundred passes: more would drive a small collection into few codes.
 
     Thousands of labelled items take up to 4000 steps ``for_labelled``: 13 passes over them where nothing else
     is learned from, 26 where unlabelled items keep the network from learning them by heart. With 4,000
     labelled images of CIFAR-10, MAP on a thousand held-out ones was .692 for DSH and .694 for PTS3H-DSH after
     13 passes, .673 and .707 after 32 (docs/decisions.md).
+
+    Tens of thousands of items take up to 2000 steps ``for_pool`` where neighbours teach: three passes.
     """
-    return max(min(1000, max(300, 100 * count // 128)), min(4000, for_labelled))
+    return max(min(1000, max(300, 100 * count // 128)), min(4000, for_labelled), min(2000, for_pool))
 
 
 def window_alpha(steps: int) -> float:

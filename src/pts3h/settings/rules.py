@@ -45,12 +45,12 @@ RULES = (
     ),
     Rule(("dropout",), lambda used, loss: used.hidden > 0, "there is no hidden layer"),
     Rule(
-        ("gamma", "consistency", "neighbours", "lead", "ramp", "unlabelled_per_batch"),
+        ("gamma", "consistency", "neighbours", "classes", "lead", "ramp", "unlabelled_per_batch"),
         lambda used, loss: used.omega > 0,
         "omega is 0, so unlabelled items take no part",
     ),
     Rule(
-        ("neighbours", "lead", "ramp", "unlabelled_per_batch"),
+        ("neighbours", "classes", "lead", "ramp", "unlabelled_per_batch"),
         lambda used, loss: used.learns_from_unlabelled,
         "consistency is off and gamma is 0, so unlabelled items take no part",
     ),

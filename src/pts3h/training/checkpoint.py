@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from ..errors import UserError
 from ..model.folder import CHECKPOINT
 from ..model.model import Record
+from ..settings.defaults import ADDED_LATER
 from ..settings.used import Used
 from ..util.files import write_atomic
 
@@ -37,6 +38,7 @@ def save_checkpoint(folder: Path, state: Checkpoint) -> None:
     """Write ``checkpoint.safetensors`` into ``folder``."""
     tensors = {f"student.{name}": value for name, value in state.student.state_dict().items()}
     tensors |= {f"teacher.{name}": value for name, value in state.teacher.state_dict().items()}
+    tensors |= {f"beside.{place}": weight for place, weight in beside(state.student, state.optimizer).items()}
     for number, memory in state.optimizer.state_dict()["state"].items():
         tensors |= {
             f"optimizer.{number}.{name}": value for name, value in memory.items() if value is not None
@@ -47,6 +49,17 @@ def save_checkpoint(folder: Path, state: Checkpoint) -> None:
     metadata = {"step": str(state.step), "config": json.dumps(state.used.to_json())}
     content = serialize(tensors, metadata | {DIGEST: digest(metadata, tensors)})
     write_atomic(folder / CHECKPOINT, lambda file: file.write(content))
+
+
+def beside(student: nn.Module, optimizer: torch.optim.Optimizer) -> dict[int, nn.Parameter]:
+    """What an objective learns beside the network, by its place in the optimiser."""
+    own = {id(weight) for weight in student.parameters()}
+    return {place: one for place, one in enumerate(weights_of(optimizer)) if id(one) not in own}
+
+
+def weights_of(optimizer: torch.optim.Optimizer) -> list[nn.Parameter]:
+    """All that is learned, in the order of the optimiser."""
+    return [weight for group in optimizer.param_groups for weight in group["params"]]
 
 
 def read_checkpoint(folder: Path) -> tuple[dict[str, str], dict[str, Tensor]]:
@@ -85,7 +98,7 @@ def load_checkpoint(
 ) -> tuple[int, list[Record]]:
     """Put the stored state into the networks and the optimiser; the step it stands at, and the history."""
     metadata, tensors = read_checkpoint(folder)
-    stored = json.loads(metadata["config"])
+    stored = ADDED_LATER | json.loads(metadata["config"])
     if changed := sorted(name for name, value in used.to_json().items() if stored.get(name) != value):
         raise UserError(
             f"the run in {folder} had other settings ({', '.join(changed)}): resume with the same ones"
@@ -94,7 +107,12 @@ def load_checkpoint(
         network.load_state_dict(
             {key.removeprefix(name): value for key, value in tensors.items() if key.startswith(name)}
         )
-    weights = [weight for group in optimizer.param_groups for weight in group["params"]]
+    with torch.no_grad():
+        for place, weight in beside(student, optimizer).items():
+            if (found := tensors.get(f"beside.{place}")) is None:
+                raise UserError(f"the run in {folder} is of an earlier version: start anew with --overwrite")
+            weight.copy_(found)
+    weights = weights_of(optimizer)
     memory: dict[int, dict[str, Tensor]] = {}
     for key, value in tensors.items():
         if key.startswith("optimizer."):

@@ -15,7 +15,7 @@ from ..objectives.objective import Objective
 from ..settings.used import Used
 from ..util.memory import keep_freed_memory
 from ..util.progress import Progress
-from .loop import Run, Watcher, train
+from .loop import Judge, Run, Watcher, train
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,7 @@ def learn(
     resume: bool = False,
     start: HashNetwork | None = None,
     watch: Watcher | None = None,
+    judge: Judge | None = None,
     name: str = "training",
     progress: Progress = None,
 ) -> Learned:
@@ -51,6 +52,7 @@ def learn(
         resume: go on from the folder's checkpoint.
         start: a trained head to begin from.
         watch: called with each step's record.
+        judge: called now and then with the teacher's outputs.
         name: for the progress bar.
         progress: whether to show a bar.
     """
@@ -72,6 +74,6 @@ def learn(
     device = pick_device(used.device)
     student, network = student.to(device), network.to(device)
     teacher = Teacher(student, network)
-    run = Run(student, teacher, problem.inputs, batches, objective, used, folder, name, watch)
+    run = Run(student, teacher, problem.inputs, batches, objective, used, folder, name, watch, judge)
     history = train(run, resume=resume, progress=progress)
     return Learned(student.eval().cpu(), network.eval().cpu(), history)

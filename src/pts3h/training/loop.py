@@ -5,19 +5,23 @@ optimiser's memory and the step.
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from ..data.batches import Batch, Batches
+from ..data.images import Positions
 from ..data.inputs import Inputs
 from ..errors import Interrupted, UserError
 from ..losses.ramps import consistency_ramp, learning_rate_factor, teacher_decay
+from ..model.inference import run as run_network
 from ..model.model import Record
 from ..nets.hash_network import HashNetwork
 from ..nets.teacher import Teacher
@@ -32,7 +36,11 @@ from .stopping import stop_signal
 CHECK_EVERY = 50  # steps between two looks for a collapse
 CHECKPOINT_SECONDS = 60.0
 
+JUDGED = 20  # times in a run
+
 Watcher = Callable[[Record], None]
+Outputs = Callable[[Positions], NDArray[np.float32]]  # of the items at these positions, as they are now
+Judge = Callable[[Outputs], Mapping[str, float]]  # figures on what is held out
 
 
 @dataclass(frozen=True)
@@ -49,6 +57,7 @@ class Run:
         folder: where the checkpoint goes; None keeps nothing on disk.
         name: what the progress bar says.
         watch: called with each step's record.
+        judge: called now and then with the teacher's outputs; what it finds joins the record.
     """
 
     student: HashNetwork
@@ -60,6 +69,7 @@ class Run:
     folder: Path | None = None
     name: str = "training"
     watch: Watcher | None = None
+    judge: Judge | None = None
 
     @property
     def lead(self) -> int:
@@ -122,6 +132,8 @@ def train(run: Run, *, resume: bool = False, progress: Progress = None) -> list[
 
             record = {"step": step, "learning_rate": rates[-1] * factor, **terms.figures()}
             check_finite(record, used)
+            if run.judge is not None and (step % max(used.steps // JUDGED, 1) == 0 or step == used.steps):
+                record |= run.judge(partial(outputs_now, run))
             history.append(record)
             if run.watch is not None:
                 run.watch(record)
@@ -154,6 +166,13 @@ def prepared(run: Run, start: int) -> Iterator[tuple[int, Batch, tuple[Tensor, T
             if step < run.used.steps:
                 pending = ahead.submit(make, step + 1)
             yield ready
+
+
+def outputs_now(run: Run, positions: Positions) -> NDArray[np.float32]:
+    """What the teacher makes of some items at this point. It changes nothing, and draws nothing by chance."""
+    outputs = run_network(run.teacher.network, run.inputs, positions, progress=False)
+    run.teacher.network.train()
+    return outputs
 
 
 def step_seed(seed: int, step: int, stream: int) -> int:

@@ -14,7 +14,8 @@ from ..data.views import ImageViews, VectorViews
 from ..errors import SkippedWarning, UserError
 from ..nets.backbones.backbone import Backbone
 from ..nets.feature_cache import Features, FrozenBackbone
-from ..settings.used import Used, check_known
+from ..settings.resolve import check_known
+from ..settings.used import Used
 from ..unsupervised.guide import neighbourhood
 from ..util.progress import Progress
 

@@ -24,12 +24,13 @@ from ..nets.look import TwoParts
 from ..objectives.objective import Objective
 from ..objectives.pts3h import build as build_pts3h
 from ..settings.used import Used
+from ..util.memory import return_freed_memory
 from ..util.progress import Progress
 from .check import Check, check_training, crowding, untrained_network
 from .checkpoint import stored_settings
 from .learning import Learned, learn
 from .look import learn_look
-from .loop import Watcher
+from .loop import Judge, Watcher
 from .preparation import compute_features, find_broken, picture_problem, vector_problem, without_broken
 from .tuning import Trial, Tuning
 
@@ -61,6 +62,7 @@ class Trainer:
         folder: for checkpoints while training, and for the model afterwards.
         resume: go on from the folder's checkpoint.
         watch: called with each step's record.
+        judge: called now and then with the teacher's outputs; what it finds joins the record.
         name: for the progress bar.
         checked: compare with codes that need no training, on what is kept back first, and keep the better.
         progress: whether to show bars.
@@ -72,6 +74,7 @@ class Trainer:
     folder: Path | None = None
     resume: bool = False
     watch: Watcher | None = None
+    judge: Judge | None = None
     name: str = "training"
     checked: bool = False
     progress: Progress = None
@@ -90,6 +93,7 @@ class Trainer:
             fitted = self._fit_whole(training, images, used)
         if self.folder is not None:
             save_model(fitted.model, self.folder, overwrite=True)
+        return_freed_memory()  # what a fit frees lies scattered: the next one would take more
         return fitted
 
     def _fit_vectors(self, training: TrainingSet, used: Used) -> Fitted:
@@ -202,6 +206,7 @@ class Trainer:
             resume=self.resume and last,
             start=start,
             watch=self.watch if last else None,
+            judge=self.judge if last else None,
             name=name or self.name,
             progress=self.progress if progress is None else progress,
         )

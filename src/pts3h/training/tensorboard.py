@@ -10,10 +10,10 @@ from .loop import Watcher
 
 
 @contextmanager
-def watcher(folder: Path | str | None) -> Iterator[Watcher | None]:
-    """Something that writes each step's record into ``folder``; None without a folder."""
+def watcher(folder: Path | str | None, other: Watcher | None = None) -> Iterator[Watcher | None]:
+    """Something that writes each step's record into ``folder``, besides what another one does with it."""
     if folder is None:
-        yield None
+        yield other
         return
     try:
         from torch.utils.tensorboard import SummaryWriter
@@ -23,6 +23,8 @@ def watcher(folder: Path | str | None) -> Iterator[Watcher | None]:
     writer = SummaryWriter(str(folder))
 
     def write(record: Record) -> None:
+        if other is not None:
+            other(record)
         for name, value in record.items():
             if name != "step":
                 writer.add_scalar(name, value, int(record["step"]))

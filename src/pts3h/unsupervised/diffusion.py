@@ -33,23 +33,27 @@ def diffuse(rows: Tensor, alike: Tensor | None = None) -> Tensor:
         rows: the items.
         alike: (p, 2) items that are known to be alike, if any are.
     """
-    walk = random_walk(rows, alike)
-    values, vectors = leading_eigenvectors(walk, min(DIMENSIONS, len(rows) // 4 + 1))
-    # the first is the same for all items of a connected graph: it tells nothing apart
-    return F.normalize(vectors[:, 1:] * values[1:].clamp(min=0).pow(STEPS), dim=1)
+    walk, rest = random_walk(rows, alike)
+    values, vectors = leading_eigenvectors(walk, rest, max(min(DIMENSIONS - 1, len(rows) // 4), 1))
+    return F.normalize(vectors * values.clamp(min=0).pow(STEPS), dim=1)
 
 
-def random_walk(rows: Tensor, alike: Tensor | None = None) -> Tensor:
-    """The symmetric random walk over nearest neighbours and links, D^-1/2 W D^-1/2, sparse (n, n)."""
+def random_walk(rows: Tensor, alike: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """The symmetric random walk over nearest neighbours and links, D^-1/2 W D^-1/2, sparse (n, n).
+
+    Also the eigenvector (n,) of where it comes to rest, which tells no items apart.
+    """
     count = len(rows)
     edges, weights = neighbour_edges(rows)
     if alike is not None and len(alike):
         links = links_of(alike, degrees(edges, weights, count))
         edges, weights = torch.cat([edges, alike.T], dim=1), torch.cat([weights, links])
-    scale = degrees(edges, weights, count).rsqrt()
+    degree = degrees(edges, weights, count)
+    scale = degree.rsqrt()
     weights = weights * scale[edges[0]] * scale[edges[1]]
     # an edge counts both ways
-    return sparse(torch.cat([edges, edges.flip(0)], dim=1), weights.repeat(2), count)
+    walk = sparse(torch.cat([edges, edges.flip(0)], dim=1), weights.repeat(2), count)
+    return walk, F.normalize(degree.sqrt(), dim=0)
 
 
 def neighbour_edges(rows: Tensor) -> tuple[Tensor, Tensor]:
@@ -86,19 +90,30 @@ def sparse(places: Tensor, values: Tensor, size: int) -> Tensor:
         return listed.to_sparse_csr()
 
 
-def leading_eigenvectors(walk: Tensor, count: int) -> tuple[Tensor, Tensor]:
+def leading_eigenvectors(walk: Tensor, rest: Tensor, count: int) -> tuple[Tensor, Tensor]:
     """The largest eigenvalues, largest first, and their vectors (n, count), by subspace iteration.
 
     The walk is made lazy, (I + S) / 2, so that no eigenvalue is negative. Small eigenvalues are not found
     exactly, and need not be: :func:`diffuse` gives them no weight.
+
+    Args:
+        walk: symmetric (n, n).
+        rest: an eigenvector (n,) to leave out. It is taken out of every round, not dropped as the first that
+            is found: in a graph of several parts which one comes first is a matter of rounding.
+        count: how many.
     """
     size = walk.shape[0]
     generator = torch.Generator().manual_seed(0)
-    basis = torch.randn(size, min(count + SPARE, size), generator=generator)
+    basis = torch.randn(size, max(min(count + SPARE, size - 1), 1), generator=generator)
     for _ in range(ROUNDS):
-        basis = torch.linalg.qr(basis).Q
+        basis = torch.linalg.qr(without(basis, rest)).Q
         for _ in range(POWER):
             basis = (walk @ basis + basis) / 2
-    basis = torch.linalg.qr(basis).Q
+    basis = torch.linalg.qr(without(basis, rest)).Q
     values, rotation = torch.linalg.eigh(basis.T @ (walk @ basis))
     return values.flip(0)[:count], (basis @ rotation).flip(1)[:, :count]
+
+
+def without(basis: Tensor, direction: Tensor) -> Tensor:
+    """The columns of ``basis`` less what they have in a direction of length 1."""
+    return basis - torch.outer(direction, direction @ basis)

@@ -26,7 +26,7 @@ from .share import alike_share
 Rows = Callable[[Positions], NDArray[np.float32]]
 
 DIRECTIONS = 128  # principal directions of the features that count
-LARGEST_GRAPH = 10_000
+LARGEST_GRAPH = 30_000
 FARTHEST = 100_000  # items that are placed beside the graph; more are never drawn into a run's batches
 ANCHORS = 5  # neighbours in the graph that place an item outside of it
 ALIKE_NEIGHBOURS = 10
