@@ -29,7 +29,7 @@ NAMES = [
 ]
 
 SETTINGS = """
-bits look_bits loss seed omega gamma eta consistency alpha similar_share neighbours fade pseudo
+bits look_bits loss seed omega gamma eta consistency alpha similar_share neighbours fade classes pseudo
 divide labelled_per_batch unlabelled_per_batch steps epochs optimizer learning_rate backbone_rate
 momentum weight_decay warmup lead ramp
 backbone weights freeze warm_start fixed_norm hidden dropout image_size code_size mirror views crop flip
@@ -66,13 +66,13 @@ def test_a_model_has_these():
         (
             "Hasher.fit",
             "pairs labels transitive check unlabelled validation grid out resume overwrite tensorboard "
-            "progress",
+            "watch judge progress",
         ),
         ("Hasher.encode", "network progress"),
         ("Hasher.outputs", "network progress"),
         ("Hasher.save", "overwrite"),
         ("Hasher.load", "backbone loss"),
-        ("Model.encode", "network progress"),
+        ("Model.encode", "network keep progress"),
         ("Model.outputs", "network progress"),
     ],
 )

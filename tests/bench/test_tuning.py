@@ -1,6 +1,7 @@
 """Tuning: equal tries, on items that no reported figure looks at, and cells that use what was chosen."""
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,9 +20,20 @@ from pts3h.bench.tuning import Scored, draws, read_tries, tuning_split
 from pts3h.codes import hamming, pack
 from pts3h.errors import UserError
 from pts3h.systems.table import SYSTEMS
+from pts3h.util.sealed import sealed, unsealed
 
 SETUP = Setup("digits", images=500, settings={"steps": 30}, tune=3)
 PLAN = Plan(SETUP, ["dsh", "splh", "itq"], [8], [40], runs=2)
+ALONE = [
+    "pts3h-p",
+    "pts3h-q",
+    "mean-teacher",
+    "temp-ens",
+    "vat",
+    "ssdh",
+    "bgdh",
+    "dsh-gans",
+]  # omega is their only weight
 RATES = {"rate": (0.1, 0.2), "batch": (4, 8, 16)}
 
 
@@ -70,17 +82,17 @@ class TestChoices:
     def test_every_network_has_rate_steps_and_batch_and_its_own_weights(self):
         training = {"learning_rate", "steps", "labelled_per_batch"}
         for method, weights in {
-            "dsh": set(),
+            "dsh": {"eta"},
             "pts3h-dsh": {"omega", "gamma"},
-            "pts3h-p": {"omega"},
-            "mean-teacher": {"omega"},
+            **{method: {"omega"} for method in ALONE},
+            "sntg": {"omega", "gamma"},
             "dsdh": {"eta"},
         }.items():
             assert self.choices(method).keys() == training | weights
 
     def test_they_are_multiples_of_the_default(self):
         found = self.choices("pts3h-dsh")
-        assert found["omega"] == (0.6, 0.075, 0.15, 0.3, 1.2, 2.4)
+        assert found["omega"] == pytest.approx((0.6, 0.018, 0.06, 0.18, 1.8, 6.0))
         assert found["labelled_per_batch"] == (32, 16, 64)
         assert all(type(value) is int for value in found["steps"])
 
@@ -129,7 +141,7 @@ class TestMatrix:
         data = load_data("digits", None, None, 500)
         split = tuning_split(data, 40, runs=2)
         stored = json.loads((tuned / "tries/splh-8bits-40labels-try1.json").read_text())
-        task = task_of(SETUP, Cell("splh", 8, 40, 0), data, split, Path(), stored["settings"])
+        task = task_of(SETUP, Cell("splh", 8, 40, 0), data, split, Path(), stored["try"]["settings"])
         codes = pack(SYSTEMS.find("splh").fit(task).outputs(data.items)[0])[split.queries]
         labels = data.labels[split.queries]
         # scikit-learn counts tied items as one rank: an upper and lower bound come from moving them apart
@@ -162,10 +174,33 @@ class TestMatrix:
         with pytest.raises(UserError, match="tuned for another number of runs"):
             run_matrix(replace(PLAN, runs=3), tuned, progress=False)
 
+    @pytest.mark.parametrize(
+        ("file", "place"),
+        [
+            ("tries/splh-8bits-40labels-try1.json", ("try", "settings")),
+            ("splh-8bits-40labels-seed0.json", ("tuned",)),
+        ],
+    )
+    def test_what_would_not_be_tried_or_chosen_today_is_old(self, tuned, tmp_path, file, place):
+        folder = tmp_path / "copy"
+        shutil.copytree(tuned, folder)
+        stored = unsealed(json.loads((folder / file).read_text()))
+        settings = stored
+        for name in place:
+            settings = settings[name]
+        settings["eta"] = 7.0
+        (folder / file).write_text(json.dumps(sealed(stored)))
+        with pytest.raises(UserError, match="holds a run of another version of the code"):
+            run_matrix(PLAN, folder, workers=1, progress=False)
+        assert run_matrix(PLAN, folder, workers=1, progress=False, old="keep") == 0
+        assert run_matrix(PLAN, folder, workers=1, progress=False, old="again") == 0
+        again, before = (json.loads((where / file).read_text()) for where in (folder, tuned))
+        assert again[place[0]] == before[place[0]] and again["split"] == before["split"]
+
     def test_the_report_says_what_was_chosen(self, tuned):
         titles = [table.title for table in write_report(tuned)]
         assert "Tuning: MAP of held-out items among themselves, on a split that is not reported" in titles
-        assert "(6 runs)" in (tuned / "report.html").read_text()
+        assert "one version of each system" in (tuned / "report.html").read_text()
 
     def test_one_try_is_no_choice(self):
         with pytest.raises(UserError, match="2 or more, got 1"):
@@ -174,7 +209,8 @@ class TestMatrix:
 
 def test_the_table_names_what_differs_from_the_default():
     usual, better = (
-        Scored({"omega": omega, "steps": 100}, "abc", score, 1.0) for omega, score in ((0.6, 0.4), (1.2, 0.5))
+        Scored({"omega": omega, "steps": 100}, "abc", score, 1.0, {})
+        for omega, score in ((0.6, 0.4), (1.2, 0.5))
     )
     table = tuning_table({("pts3h-dsh", 8, 40): [usual, better], ("dsh", 8, 40): [usual]})
     assert [row[3:] for row in table.rows] == [

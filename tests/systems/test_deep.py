@@ -12,7 +12,7 @@ from pts3h.data.items import from_array
 from pts3h.errors import UserError
 from pts3h.settings.asked import Settings
 from pts3h.settings.defaults import DEFAULTS
-from pts3h.settings.used import resolve
+from pts3h.settings.resolve import resolve
 from pts3h.systems.deep import DeepSystem
 from pts3h.systems.system import Encoder, Task
 from pts3h.systems.table import SYSTEMS
@@ -22,7 +22,7 @@ from . import problems
 
 BITS, STEPS = 16, 200
 DEEP = {system.name: system for system in SYSTEMS if isinstance(system, DeepSystem)}
-LABELS_ONLY = {"dsdh", "ssdh", "dsh-gans"}
+LABELS_ONLY = {"ssdh", "dsh-gans", "dsdh", "pts3h-classes", "pts3h-full"}
 SUPERVISED = {"dsh", "dpsh", "ksh", "dhn", "hashnet", "mihash", "dsdh", "dmdh", "dish"}
 SMALL = {"steps": STEPS, "hidden": 32, "labelled_per_batch": 32, "unlabelled_per_batch": 48}
 

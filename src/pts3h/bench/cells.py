@@ -20,7 +20,7 @@ from .plan import Cell, Setup
 from .provenance import provenance
 from .sources import load_data, split_of
 from .tasks import task_of
-from .tuning import chosen_settings
+from .tuning import chosen_settings, read_tries
 
 RANKS = (1, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
 COURSE = 100  # points kept of thr's way through training
@@ -50,7 +50,7 @@ def run_cell(
     data = load_data(setup.data_name, setup.place, setup.labels, setup.images)
     split = split_of(data, cell.labels, cell.seed)
     started = time.monotonic()
-    system, tuned = SYSTEMS.find(cell.method), chosen_settings(folder, cell) if setup.tune else {}
+    system, tuned = SYSTEMS.find(cell.method), chosen_settings(read_tries(folder), cell)
     task = task_of(setup, cell, data, split, folder, tuned)
     used = system.used(task)
     torch.set_num_threads(threads if used is not None and used.fine_tunes else 1)
@@ -69,7 +69,7 @@ def run_cell(
         "split": split.digest(),
         "settings": system.record(task),
         "tuned": tuned,
-        **provenance(),
+        **provenance(cell.method),
         "course": course(encoder.history),
     }
     if keep_codes:
@@ -113,14 +113,15 @@ def rounded(values: Iterable[float]) -> list[float]:
 
 def read_results(folder: Path) -> list[Result]:
     """All finished cells of a folder."""
-    results = []
-    for path in sorted(folder.glob("*-seed*.json")):
-        try:
-            result = unsealed(json.loads(path.read_text(encoding="utf-8")))
-            cell = result["cell"]
-            varied = None if cell["varied"] is None else tuple(cell["varied"])
-            result["cell"] = Cell(**{**cell, "varied": varied})
-        except (ValueError, KeyError, TypeError) as error:
-            raise UserError(f"{path} is not a cell of pts3h bench ({error}): delete it") from error
-        results.append(result)
-    return results
+    return [read_result(path) for path in sorted(folder.glob("*-seed*.json"))]
+
+
+def read_result(path: Path) -> Result:
+    """A finished cell."""
+    try:
+        result = unsealed(json.loads(path.read_text(encoding="utf-8")))
+        cell = result["cell"]
+        varied = None if cell["varied"] is None else tuple(cell["varied"])
+        return {**result, "cell": Cell(**{**cell, "varied": varied})}
+    except (ValueError, KeyError, TypeError) as error:
+        raise UserError(f"{path} is not a cell of pts3h bench ({error}): delete it") from error

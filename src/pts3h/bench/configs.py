@@ -8,6 +8,7 @@ from ..errors import UserError
 from ..settings.asked import Settings
 
 KEYS = {
+    "like": str,
     "dataset": str,
     "methods": list,
     "bits": list,
@@ -21,7 +22,29 @@ PARTS = {"methods": str, "bits": int, "label_count": int, "of": dict}  # of what
 
 
 def read_config(path: Path) -> dict[str, Any]:
-    """The keys of KEYS that the file has, checked; ``settings`` go to every method, ``of`` to one each."""
+    """The keys of KEYS that the file has, checked; ``settings`` go to every method, ``of`` to one each.
+
+    A file that is ``like`` another one beside it says only what differs.
+    """
+    content = read_keys(path)
+    if (other := content.pop("like", None)) is None:
+        return content
+    first = read_keys(path.parent / other)
+    if "like" in first:
+        raise UserError(f"{path} is like {other}, which is like another one: name that")
+    return over(first, content)
+
+
+def over(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
+    """Both, the second above the first, at every depth."""
+    return first | {
+        name: over(first.get(name, {}), value) if isinstance(value, dict) else value
+        for name, value in second.items()
+    }
+
+
+def read_keys(path: Path) -> dict[str, Any]:
+    """What one file says, checked."""
     try:
         import yaml
     except ImportError as error:

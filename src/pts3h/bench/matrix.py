@@ -19,9 +19,9 @@ from ..training.preparation import compute_features
 from ..util.cores import usable_cores
 from ..util.progress import Progress, bar
 from .cells import run_cell
+from .old_runs import settle_choices, settle_runs
 from .own_rows import keep_rows, own_rows
 from .plan import Cell, Old, Plan, Setup, claim
-from .provenance import code_digest, made_by
 from .sources import load_data, split_of
 from .tasks import task_of
 from .tuning import Try, refuse_other_splits, run_try, tries_of
@@ -57,21 +57,23 @@ def run_matrix(
     """
     claim(folder, plan.setup)
     cells, tries = plan.cells(), tries_of(plan, folder)
-    files = [one.file for one in tries] + [cell.file for cell in cells]
-    settle_old([folder / file for file in files], old)
+    settle_runs(plan, tries, folder, old)
     refuse_other_splits(plan, folder)
-    missing = [cell for cell in cells if not (folder / cell.file).is_file()]
-    if not missing:
-        return 0
-    fill_feature_cache(plan.setup, missing, folder, progress)
+    if missing_of(tries, folder):
+        fill_feature_cache(plan.setup, cells, folder, progress)
     if lost := run_missing(
         tries, folder, "tries", partial(run_try, plan.setup, plan.runs, folder), workers, progress
     ):
         raise UserError(f"{lost} tries failed, for the reasons above: the same command tries them again")
+    settle_choices(cells, folder, old)
+    missing = missing_of(cells, folder)
+    if not missing:
+        return 0
+    fill_feature_cache(plan.setup, missing, folder, progress)
     threads = max(usable_cores() // processes(workers, len(missing)), 1)
     run = partial(run_one, plan.setup, folder, threads, keep_codes=keep_codes, models=models or {})
     failed = run_missing(cells, folder, "runs", run, workers, progress)
-    if failed == len(missing) and failed == len(cells):
+    if failed and failed == len(cells):
         raise UserError(f"all {failed} runs failed, for the reasons above")
     return failed
 
@@ -85,9 +87,10 @@ def run_missing(
     progress: Progress,
 ) -> int:
     """Run the jobs that have no file yet, and return how many failed."""
-    missing = [job for job in jobs if not (folder / job.file).is_file()]
-    failed = 0
-    with bar(what, len(jobs), unit=what, progress=progress if missing else False) as advance:
+    missing, failed = missing_of(jobs, folder), 0
+    if not missing:
+        return 0
+    with bar(what, len(jobs), unit=what, progress=progress) as advance:
         advance(len(jobs) - len(missing))
         for job, error in run_all(missing, run, processes(workers, len(missing))):
             advance(1)
@@ -98,22 +101,14 @@ def run_missing(
     return failed
 
 
+def missing_of(jobs: Sequence[Job], folder: Path) -> list[Job]:
+    """Those that have no file yet."""
+    return [job for job in jobs if not (folder / job.file).is_file()]
+
+
 def processes(asked: int | None, jobs: int) -> int:
     """How many to use: those asked for, or one per core, but no more than there are jobs."""
     return max(min(asked or usable_cores(), jobs, MOST_WORKERS), 1)
-
-
-def settle_old(files: Sequence[Path], old: Old) -> None:
-    """Never mix what two versions of the code made, unless that was asked for."""
-    stale = [path for path in files if path.is_file() and made_by(path) != code_digest()]
-    if old == "again":
-        for path in stale:
-            path.unlink()
-    elif old == "refuse" and stale:
-        raise UserError(
-            f"{len(stale)} of {len(files)} runs in {stale[0].parent} were made by another version of the "
-            "code: choose another --out, run them again by --old again, or keep them by --old keep"
-        )
 
 
 def run_one(

@@ -13,6 +13,7 @@ from ..util.markup import table
 from ..util.pictures import as_data
 from ..util.sealed import unsealed
 from .cells import Result, read_results
+from .leaderboard import leaderboard, rivals
 from .plots import Plot, all_plots
 from .summary import Summary, summarise
 from .tables import (
@@ -47,13 +48,12 @@ NOTE = (
 
 
 def tables_of(summaries: Sequence[Summary], ranks: int | None, tries: Tries) -> list[Table]:
-    """All tables: MAP and precision for each number of labels, gains, what was chosen, times."""
+    """All tables: MAP and precision for each number of labels, who wins, gains, what was chosen, times."""
     tables = []
     for labels in sorted({s.labels for s in summaries}, reverse=True):
         tables += [map_table(summaries, labels, ranks), precision_table(summaries, labels)]
-    gains = significance_table(summaries)
-    chosen = tuning_table(tries)
-    return [*tables, *(one for one in (gains, chosen) if one), time_table(summaries)]
+    more = (leaderboard(summaries), rivals(summaries), significance_table(summaries), tuning_table(tries))
+    return [*tables, *(one for one in more if one), time_table(summaries)]
 
 
 def write_report(folder: Path) -> list[Table]:
@@ -80,9 +80,20 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 
 def code_text(results: Sequence[Result]) -> str:
-    """Which versions of the code made the cells, most cells first."""
-    counts = Counter(result.get("code", "a version that does not say") for result in results)
-    return ", ".join(f"{code} ({count} runs)" for code, count in counts.most_common())
+    """Which versions of the code made the cells; each system has code of its own."""
+    versions: dict[str, Counter[str]] = {}
+    for result in results:
+        code = result.get("code", "a version that does not say")
+        versions.setdefault(result["cell"].method, Counter())[code] += 1
+    mixed = {method: counts for method, counts in versions.items() if len(counts) > 1}
+    if not mixed:
+        silent = any("code" not in result for result in results)
+        return "code that does not say its version" if silent else "one version of each system's code"
+    parts = [
+        f"{method}: " + ", ".join(f"{code} ({count} runs)" for code, count in counts.most_common())
+        for method, counts in mixed.items()
+    ]
+    return f"several versions of the code ({'; '.join(parts)})"
 
 
 def read_note(folder: Path) -> dict[str, Any]:

@@ -28,6 +28,14 @@ what the commands below wrote, which is in `results/`, by
 
 {note}
 
+What of the paper's tables is not here, and why:
+
+- NUS-WIDE and ImageNet-100: their pictures are not at hand. Mosaics stand in for several labels per picture,
+  and nothing stands in for a hundred classes. `configs/paper/` runs both for those who have them.
+- AlexNet and VGG-F trained whole on 224 pixels for 20 to 240 passes, five seeds of each system: that takes a
+  GPU. Most systems are compared on features of a frozen network instead, so figures compare with each other
+  and not with the paper's, and the order of systems may differ from the paper's.
+
 {contents}
 """
 
@@ -60,7 +68,7 @@ def section_of_cells(folder: Path, beside: Path) -> str:
         raise UserError(f"{folder} holds no finished cell yet")
     hours = sum(result["seconds"] for result in results) / 3600
     commands = [portable(command, folder.name) for command in note["commands"]]
-    length = f"{len(results)} runs, {hours:.1f} hours of one core, by the code {code_text(results)}.\n"
+    length = f"{len(results)} runs, {hours:.1f} hours of one core, by {code_text(results)}.\n"
     tables = tables_of(summaries, results[0]["map_at"], read_tries(folder))
     return put_together(folder, beside, commands, length, tables, all_plots(results, summaries))
 

@@ -1,6 +1,6 @@
 """From cells to figures: mean and deviation over seeds, gain over the base and its significance."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,6 +41,7 @@ class Summary:
         seconds: mean time of a run.
         paper: the paper's MAP, and ``paper_precision`` its precision within radius 2.
         against: comparison with its base, where that was run.
+        by_seed: MAP of each run.
     """
 
     method: str
@@ -55,6 +56,7 @@ class Summary:
     paper: float | None
     paper_precision: float | None
     against: Comparison | None
+    by_seed: Mapping[int, float]
 
 
 def summarise(results: Iterable[Result], dataset: str) -> list[Summary]:
@@ -89,18 +91,24 @@ def summarise(results: Iterable[Result], dataset: str) -> list[Summary]:
             values(runs, "seconds").mean(),
             paper_map(method, dataset, bits, labels),
             paper_precision(method, dataset, bits, labels),
-            compare(base, runs, other) if base else None,
+            compare(base, maps_of(runs), maps_of(other)) if base else None,
+            maps_of(runs),
         )
         summaries.append(summary)
     return summaries
 
 
-def compare(base: str, runs: dict[int, Result], other: dict[int, Result]) -> Comparison | None:
-    """A system against its base, over the seeds that both have run."""
+def maps_of(runs: Mapping[int, Result]) -> dict[int, float]:
+    """MAP by seed."""
+    return {seed: float(result["map"]) for seed, result in runs.items()}
+
+
+def compare(base: str, runs: Mapping[int, float], other: Mapping[int, float]) -> Comparison | None:
+    """A system against another, over the seeds that both have run."""
     shared = sorted(runs.keys() & other.keys())
     if not shared:
         return None
-    own, theirs = (np.array([table[seed]["map"] for seed in shared]) for table in (runs, other))
+    own, theirs = (np.array([table[seed] for seed in shared]) for table in (runs, other))
     return Comparison(base, float(theirs.mean()), float((own - theirs).mean()), paired_p(own, theirs))
 
 
@@ -111,6 +119,19 @@ def paired_p(own: np.ndarray, theirs: np.ndarray) -> float | None:
     if len(own) < 2 or np.ptp(own - theirs) == 0:
         return None
     return float(ttest_rel(own, theirs).pvalue)
+
+
+def holm(tests: Sequence[float | None]) -> list[float | None]:
+    """p values of a family of tests, corrected by Holm's step-down: at most one in twenty families has a p
+    below .05 by chance. What has no p is no test.
+    """
+    order = sorted((p, place) for place, p in enumerate(tests) if p is not None)
+    corrected: list[float | None] = [None] * len(tests)
+    largest = 0.0
+    for rank, (p, place) in enumerate(order):
+        largest = max(largest, min(p * (len(order) - rank), 1.0))
+        corrected[place] = largest
+    return corrected
 
 
 def values(runs: dict[int, Result], name: str) -> np.ndarray:

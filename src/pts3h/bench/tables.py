@@ -9,11 +9,19 @@ from rich.table import Table as Shown
 
 from ..systems.table import SYSTEMS
 from ..util.console import plain_console
-from .summary import Summary
+from .summary import Summary, holm
 from .tuning import Tries, best_try
 
 KINDS = ("semi-supervised", "supervised", "unsupervised")
-WORDS = ("method", "kind", "base", "collection", "chosen")  # columns that are not numbers
+WORDS = (
+    "method",
+    "kind",
+    "base",
+    "collection",
+    "chosen",
+    "best PTS3H",
+    "best other system",
+)  # columns that are not numbers
 LATEX_SPECIAL = {"%": r"\%", "&": r"\&", "_": r"\_", "#": r"\#", "±": r"$\pm$", "≤": r"$\le$"}
 CSV_HEADER = (
     "method",
@@ -91,23 +99,28 @@ def by_bits(title: str, figures: dict[tuple[str, int], tuple[float, float, int, 
 
 def significance_table(summaries: Sequence[Summary]) -> Table | None:
     """Each PTS3H against its base on the same splits; None where no base was run."""
+    compared = [(s, s.against) for s in summaries if s.against is not None]
+    corrected = holm([against.p for _, against in compared])
     rows = [
         [
             SYSTEMS.find(s.method).label,
-            SYSTEMS.find(s.against.base).label,
+            SYSTEMS.find(against.base).label,
             f"{s.bits}",
             f"{s.labels}",
             f"{s.seeds}",
-            f"{s.against.base_map:.4f}",
-            f"{s.against.base_map + s.against.gain:.4f}",
-            f"{s.against.gain:+.4f}",
-            p_text(s.against.p),
+            f"{against.base_map:.4f}",
+            f"{against.base_map + against.gain:.4f}",
+            f"{against.gain:+.4f}",
+            p_text(against.p),
+            p_text(p),
         ]
-        for s in summaries
-        if s.against is not None
+        for (s, against), p in zip(compared, corrected, strict=True)
     ]
-    header = ["method", "base", "bits", "labels", "seeds", "base MAP", "MAP", "gain", "p"]
-    title = "Gain over the base; p of a paired t-test over seeds, two-sided"
+    header = ["method", "base", "bits", "labels", "seeds", "base MAP", "MAP", "gain", "p", "Holm"]
+    title = (
+        "Gain over the base; p of a paired t-test over seeds, two-sided, plain and after Holm's correction "
+        "for all tests of this table"
+    )
     return Table(title, header, rows) if rows else None
 
 

@@ -45,12 +45,14 @@ class Try:
         bits: code length.
         labels: how many items are labelled.
         number: from 0, which is the system as it is by default.
+        settings: what is tried, by name.
     """
 
     method: str
     bits: int
     labels: int
     number: int
+    settings: Mapping[str, Any]
 
     @property
     def file(self) -> str:
@@ -72,12 +74,14 @@ class Scored:
         split: digest of the split that it was tried on.
         score: mean average precision of held-out items among themselves; 0 where training diverged.
         seconds: it took.
+        used: all settings that came of it.
     """
 
     settings: dict[str, Any]
     split: str
     score: float
     seconds: float
+    used: dict[str, Any]
 
 
 def tries_of(plan: Plan, folder: Path) -> list[Try]:
@@ -91,8 +95,8 @@ def tries_of(plan: Plan, folder: Path) -> list[Try]:
             for bits in plan.bits:
                 cell = Cell(method, bits, labels, SEED)
                 choices = SYSTEMS.find(method).choices(task_of(setup, cell, data, split, folder))
-                count = len(draws(choices, setup.tune)) if choices else 0
-                found += [Try(method, bits, labels, number) for number in range(count)]
+                drawn = draws(choices, setup.tune) if choices else []
+                found += [Try(method, bits, labels, *one) for one in enumerate(drawn)]
     return found
 
 
@@ -116,9 +120,7 @@ def run_try(setup: Setup, runs: int, folder: Path, one: Try) -> None:
     data = load_data(setup.data_name, setup.place, setup.labels, setup.images)
     split = tuning_split(data, one.labels, runs)
     system, started = SYSTEMS.find(one.method), time.monotonic()
-    task = task_of(setup, one.cell, data, split, folder)
-    settings = draws(system.choices(task), setup.tune)[one.number]
-    task = task_of(setup, one.cell, data, split, folder, tuned=settings)
+    task = task_of(setup, one.cell, data, split, folder, tuned=one.settings)
     try:
         encoder = system.fit(task)
     except Diverged:
@@ -131,11 +133,11 @@ def run_try(setup: Setup, runs: int, folder: Path, one: Try) -> None:
         score = held_out(data, split).score(encode, one.bits)
     result = {
         "try": asdict(one),
-        "settings": settings,
         "score": score,
         "seconds": round(time.monotonic() - started, 2),
         "split": split.digest(),
-        **provenance(),
+        "settings": system.record(task),
+        **provenance(one.method),
     }
     write_json(folder / one.file, sealed(result))
 
@@ -176,22 +178,27 @@ def best_try(tries: Sequence[Scored]) -> Scored:
     return max(tries, key=lambda one: one.score)
 
 
-def chosen_settings(folder: Path, cell: Cell) -> dict[str, Any]:
+def chosen_settings(tries: Tries, cell: Cell) -> dict[str, Any]:
     """What tuning chose for a cell; nothing for a system that has nothing to tune."""
-    tries = read_tries(folder).get((cell.method, cell.bits, cell.labels), [])
-    return best_try(tries).settings if tries else {}
+    found = tries.get((cell.method, cell.bits, cell.labels), [])
+    return best_try(found).settings if found else {}
+
+
+def read_try(path: Path) -> tuple[Try, Scored]:
+    """A try and what came of it."""
+    try:
+        stored = unsealed(json.loads(path.read_text(encoding="utf-8")))
+        one = Try(**stored["try"])
+        figures = float(stored["score"]), float(stored["seconds"])
+        return one, Scored(dict(one.settings), stored["split"], *figures, stored.get("settings", {}))
+    except (ValueError, KeyError, TypeError) as error:
+        raise UserError(f"{path} is not a try of pts3h bench ({error}): delete it") from error
 
 
 def read_tries(folder: Path) -> Tries:
     """The scores in a folder, in the order of the tries."""
     found: dict[tuple[str, int, int], dict[int, Scored]] = {}
     for path in sorted((folder / FOLDER).glob("*-try*.json")):
-        try:
-            stored = unsealed(json.loads(path.read_text(encoding="utf-8")))
-            one = Try(**stored["try"])
-            figures = float(stored["score"]), float(stored["seconds"])
-            scored = Scored(dict(stored["settings"]), stored["split"], *figures)
-        except (ValueError, KeyError, TypeError) as error:
-            raise UserError(f"{path} is not a try of pts3h bench ({error}): delete it") from error
+        one, scored = read_try(path)
         found.setdefault((one.method, one.bits, one.labels), {})[one.number] = scored
     return {key: [tries[number] for number in sorted(tries)] for key, tries in found.items()}

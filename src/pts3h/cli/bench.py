@@ -62,7 +62,7 @@ def bench(
         Path, typer.Option("--out", "-o", help="Folder for cells and reports; what is done stays done.")
     ] = Path("bench-output"),
     config: Annotated[
-        Path | None, typer.Option(help="YAML with all of this, such as configs/paper/cifar10.yaml.")
+        Path | None, typer.Option(help="YAML with all of this, such as configs/paper/cifar10-literal.yaml.")
     ] = None,
     folder: Annotated[
         Path | None, typer.Option("--from", help="Where you keep the data set: archive, or lists and images.")

@@ -12,6 +12,8 @@ MEANINGS = {
     "supervised": "the loss on known pairs",
     "consistent": "how far the student's similarities are from the teacher's",
     "quantized": "the loss on pairs as the teacher sees them",
+    "classes": "how badly the codes tell the known classes",
+    "guessed": "the same of the classes that the teacher is sure of",
     "quantization": "how far outputs are from -1 and +1",
     THRESHOLD: "thr: the cosine from which the teacher takes a pair for alike",
 }

@@ -1,12 +1,14 @@
 """Systems that are a network trained by the one loop: they differ by objective and settings alone."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from ..losses.table import LOSSES, Loss
 from ..settings.asked import Network, Settings
-from ..settings.used import Used, idle_settings, resolve
-from ..util.table import load
+from ..settings.resolve import idle_settings, resolve
+from ..settings.used import Used
+from ..util.table import load, module_of
 from .ranges import FACTORS, TRAINING, times
 from .system import Encoder, System, Task
 
@@ -15,8 +17,12 @@ if TYPE_CHECKING:
     from ..objectives.objective import Objective
 
 PTS3H_OBJECTIVE = "pts3h.objectives.pts3h:build"
+GUIDE = "pts3h.unsupervised.guide"
 PAPER = {"neighbours": 0.0}  # the systems are those of the paper, unless a row says otherwise
-ONLY_PTS3H = "only PTS3H learns from neighbours"
+ONLY_PTS3H = {
+    **dict.fromkeys(("neighbours", "fade"), "only PTS3H learns from neighbours"),
+    "classes": "only PTS3H learns classes beside its pairs",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +43,11 @@ class DeepSystem(System):
     defaults: Mapping[str, Any] = field(default_factory=dict)
     weights: Sequence[str] = ()
     network: Network = "teacher"
+
+    @property
+    def loss(self) -> Loss:
+        """Its pairwise loss."""
+        return LOSSES.find(self.defining.get("loss", Settings().loss))
 
     def settings(self, task: Task) -> Settings:
         """What is asked for: by the user, and by what this system is."""
@@ -62,9 +73,20 @@ class DeepSystem(System):
             if name in fixed and value != fixed[name]
         }
         if self.objective != PTS3H_OBJECTIVE:
-            found |= {name: ONLY_PTS3H for name in ("neighbours", "fade") if task.settings.get(name)}
+            found |= {name: why for name, why in ONLY_PTS3H.items() if task.settings.get(name)}
         others = idle_settings(self.settings(task), task.training)
         return found | {name: why for name, why in others.items() if name in task.settings.keys() - fixed}
+
+    def made_of(self) -> tuple[str, ...]:
+        """What is minimised, and what teaches."""
+        guide = (GUIDE,) if self.objective == PTS3H_OBJECTIVE else ()
+        return (*super().made_of(), module_of(self.objective), module_of(self.loss.make), *guide)
+
+    def written(self) -> tuple[str, ...]:
+        """Its settings, and those that its loss trains well with."""
+        loss = {name: value for name, value in asdict(self.loss).items() if isinstance(value, int | float)}
+        settings = {**self.defaults, **self.defining, "loss": self.loss.name}
+        return (repr((self.name, self.network, settings, loss)),)
 
     def choices(self, task: Task) -> dict[str, tuple[float, ...]]:
         """Multiples of what it trains with by default; what was asked for stands."""

@@ -110,6 +110,14 @@ class System(ABC):
         """Values that tuning may try, by name, the usual one first; none where there is nothing to tune."""
         return {}
 
+    def made_of(self) -> tuple[str, ...]:
+        """Modules that it is made of, beside what every system shares; what they import belongs to it too."""
+        return (type(self).__module__,)
+
+    def written(self) -> tuple[str, ...]:
+        """What its row says that shapes a figure."""
+        return ()
+
     def record(self, task: Task) -> dict[str, Any]:
         """The settings that acted, for those who want to know how a figure came about."""
         used = self.used(task)

@@ -22,19 +22,31 @@ WITH_PTS3H = [
 ]
 BASES = [
     DeepSystem(
-        name=loss.name, label=loss.label, kind="supervised", defining={"loss": loss.name, "omega": 0.0}
+        name=loss.name,
+        label=loss.label,
+        kind="supervised",
+        defining={"loss": loss.name, "omega": 0.0},
+        weights=("eta",),
     )
     for loss in LOSSES
 ]
 PTS3H_VARIANTS = [
-    DeepSystem(
-        name="pts3h-graph",
-        label="PTS3H-DSH + graph",
-        kind="semi-supervised",
-        base="dsh",
-        defining={"loss": "dsh"},
-        defaults={"neighbours": 1.0},
-        weights=("omega", "gamma"),
+    *(
+        DeepSystem(
+            name=f"pts3h-{name}",
+            label=f"PTS3H-DSH + {label}",
+            kind="semi-supervised",
+            base="dsh",
+            needs_labels=classes > 0,
+            defining={"loss": "dsh"},
+            defaults={"neighbours": neighbours, "classes": classes},
+            weights=("omega", "gamma", *(("classes",) if classes else ())),
+        )
+        for name, label, neighbours, classes in [
+            ("graph", "graph", 1.0, 0.0),
+            ("classes", "classes", 0.0, 0.5),
+            ("full", "graph + classes", 1.0, 0.5),  # the default of a hasher that is given labels
+        ]
     ),
     DeepSystem(
         name="pts3h-p",
@@ -70,6 +82,7 @@ REGULARISED = [  # DSH with another regulariser in the place of R_u
         base="dsh",
         objective=f"{HERE}.mean_teacher:build",
         defining={"loss": "dsh"},
+        defaults={"omega": 0.15},
         weights=("omega",),
     ),
     DeepSystem(

@@ -1,4 +1,4 @@
-"""Progress with rate and time left, on standard error: a bar for a terminal, lines for a log, or nothing."""
+"""Progress with rate and time left: a bar for a terminal, lines for a log, told to a function, or nothing."""
 
 import sys
 import time
@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from typing import Literal
 
 Advance = Callable[[int], None]
+Listener = Callable[[str, int, int], None]  # what is being done, how many are done, of how many
 # whether to show it: None asks whether standard error is a terminal, "lines" is for logs
-Progress = bool | Literal["lines"] | None
+Progress = bool | Literal["lines"] | Listener | None
 
 SECONDS_BETWEEN_LINES = 10.0
 
@@ -23,13 +24,29 @@ def bar(description: str, total: int, *, unit: str = "", progress: Progress = No
         unit: what is counted, for the rate ("images/s").
         progress: whether to show it, and how.
     """
-    if progress == "lines":
+    if callable(progress):
+        yield Told(description, total, progress)
+    elif progress == "lines":
         yield Lines(description, total, unit)
     elif progress or (progress is None and sys.stderr.isatty()):
         with drawn(description, total, unit) as advance:
             yield advance
     else:
         yield lambda _: None
+
+
+class Told:
+    """Tells someone who shows it in a way of their own."""
+
+    def __init__(self, description: str, total: int, listener: Listener) -> None:
+        self.description, self.total, self.listener = description, total, listener
+        self.done = 0
+        listener(description, 0, total)
+
+    def __call__(self, more: int) -> None:
+        """So many more are done."""
+        self.done += more
+        self.listener(self.description, self.done, self.total)
 
 
 class Lines:

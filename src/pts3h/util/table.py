@@ -81,6 +81,11 @@ def _a(noun: str) -> str:
     return f"{'an' if noun[0] in 'aeiouAEIOU' else 'a'} {noun}"
 
 
+def module_of(made_by: str | Callable[..., Any]) -> str:
+    """Where what a row is made by is written."""
+    return made_by.__module__ if callable(made_by) else made_by.partition(":")[0]
+
+
 def load(made_by: str | Callable[..., Any]) -> Callable[..., Any]:
     """What a row is made by: itself, or what "package.module:name" stands for."""
     if callable(made_by):

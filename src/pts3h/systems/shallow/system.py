@@ -11,8 +11,9 @@ from ...codes import check_bits
 from ...data.items import Items
 from ...errors import UserError
 from ...settings.asked import Settings
-from ...settings.used import Used, resolve
-from ...util.table import load
+from ...settings.resolve import resolve
+from ...settings.used import Used
+from ...util.table import load, module_of
 from ..system import Encoder, Outputs, System, Task
 from .known import Known
 
@@ -57,6 +58,10 @@ class ShallowSystem(System):
         used = self.used(task)
         features = {name: getattr(used, name) for name in FEATURES} if used.takes_pictures else {}
         return {**features, **{name: values[0] for name, values in self.options.items()}, **task.tuned}
+
+    def made_of(self) -> tuple[str, ...]:
+        """What learns."""
+        return (*super().made_of(), module_of(self.learn))
 
     def choices(self, task: Task) -> dict[str, tuple[float, ...]]:
         """Its options."""
