@@ -29,7 +29,8 @@ from pts3h.nets.hash_network import HashNetwork
 from pts3h.nets.teacher import Teacher
 from pts3h.objectives.pts3h import build
 from pts3h.settings.asked import Settings
-from pts3h.settings.used import Used, resolve
+from pts3h.settings.resolve import resolve
+from pts3h.settings.used import Used
 from pts3h.training.loop import Run, train
 
 ITEMS, LABELLED, BITS = 5_000, 500, 48
