@@ -1,5 +1,6 @@
 """Every bound on a request: what goes over it is refused in one line, before it costs anything."""
 
+import gc
 import io
 import json
 
@@ -195,6 +196,7 @@ def test_connections(client, monkeypatch):
     monkeypatch.setattr(serving.Server, "run", lambda server, sockets: begun.append(server.config))
     with serving.bind("127.0.0.1", 0) as listener:
         serving.serve(client.app.state.site, listener)
+    gc.unfreeze()
     assert begun[0].limit_concurrency == 1_000
 
 

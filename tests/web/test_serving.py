@@ -1,5 +1,6 @@
 """The commands: a server that starts, says where, and stops when it is told to."""
 
+import gc
 import json
 import signal
 import socket
@@ -11,6 +12,7 @@ import time
 import httpx2
 import pytest
 
+from pts3h.web import serving
 from pts3h.web.serving import bind
 from tests.pictures import write_pictures
 from tests.web.servers import PROGRAM, server
@@ -75,6 +77,19 @@ def test_small_answers_are_sent_at_once():
     """asyncio switches Nagle's algorithm off only for sockets that say they are TCP."""
     with bind("127.0.0.1", 0) as listener:
         assert listener.proto == socket.IPPROTO_TCP
+
+
+def test_a_collection_does_not_look_through_what_is_loaded(client, monkeypatch):
+    """Torch and all else is a quarter of a second in which nobody would be answered."""
+    left = []
+    monkeypatch.setattr(serving.Server, "run", lambda server, sockets: left.append(len(gc.get_objects())))
+    loaded = len(gc.get_objects())
+    with bind("127.0.0.1", 0) as listener:
+        try:
+            serving.serve(client.app.state.site, listener)
+        finally:
+            gc.unfreeze()
+    assert left[0] < loaded / 10
 
 
 def test_a_port_that_is_taken(world):

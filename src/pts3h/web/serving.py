@@ -1,5 +1,6 @@
 """Run the server until it is stopped."""
 
+import gc
 import signal
 import socket
 import threading
@@ -75,4 +76,9 @@ def serve(site: Site, listener: socket.socket, ready: Callable[[], None] = lambd
         limit_concurrency=1_000,
         proxy_headers=False,
     )
-    Server(config, site, ready).run(sockets=[listener])
+    server = Server(config, site, ready)
+    # What is loaded by now stays to the end. A full collection would look through all of it, and nobody would
+    # be answered for a quarter of a second.
+    gc.collect()
+    gc.freeze()
+    server.run(sockets=[listener])
