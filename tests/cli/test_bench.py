@@ -61,6 +61,7 @@ def test_a_matrix_then_more_of_it(run, tmp_path, monkeypatch):
     asked = ["--methods", "pts3h-dsh", "dsh", "itq", "--bits", "8", "12", "--label-count", "60", "--runs", 2]
     code, out, err = digits_bench(run, *asked, "--out", "done")
     assert code == 0 and "12 runs are in done" in err
+    assert "runs: 12 of 12 runs, done in" in err, "a log says how far it is"
     assert "PTS3H-DSH" in out and "Gain over the base" in out
     cells = {path: path.stat().st_mtime_ns for path in tmp_path.glob("done/*-seed*.json")}
     assert len(cells) == 12

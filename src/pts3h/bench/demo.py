@@ -16,7 +16,7 @@ from ..errors import UserError
 from ..training.output_folder import claim_folder
 from ..util.console import plain_console
 from ..util.files import write_atomic, write_json, write_text
-from ..util.progress import Progress, spoken
+from ..util.progress import bar_or_lines, spoken
 from .cells import Result, codes_file, read_results
 from .gallery import Picture, Row, gallery_page, gallery_png
 from .matrix import run_matrix
@@ -42,7 +42,7 @@ def run_demo(
     say(f"{data.name}: {len(data.items):,} pictures, {bits} bits, seeds 0 to {seeds - 1}")
     plan = Plan(setup, list(SHOWN_AS), [bits], label_counts, seeds)
     keeper = Cell(BEST, bits, max(label_counts), 0)
-    shown: Progress = None if sys.stderr.isatty() else "lines"
+    shown = bar_or_lines()
     if failed := run_matrix(plan, cells, progress=shown, keep_codes=True, models={keeper: out / "model"}):
         raise UserError(f"{failed} of the demo's runs failed, for the reasons above")
     results = sorted(read_results(cells), key=lambda result: plan.cells().index(result["cell"]))

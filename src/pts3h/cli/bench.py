@@ -13,6 +13,7 @@ from ..bench.plan import Old, Plan, Setup, claim
 from ..data.datasets.table import DATASETS
 from ..errors import UserError
 from ..systems.table import SYSTEMS
+from ..util.progress import bar_or_lines
 from .arguments import BackboneName
 from .output import say
 from .setting_flags import parse_settings
@@ -127,7 +128,7 @@ def bench(
     )
     refuse_idle_settings(plan, out)
     claim(out, setup, shlex.join(["pts3h", *sys.argv[1:]]))
-    failed = run_matrix(plan, out, workers=jobs, old=old)
+    failed = run_matrix(plan, out, workers=jobs, old=old, progress=bar_or_lines())
     for table in write_report(out):
         print_table(table)
     say(f"{len(plan.cells()) - failed} runs are in {out}; open {out / 'report.html'}")

@@ -14,6 +14,11 @@ Progress = bool | Literal["lines"] | Listener | None
 SECONDS_BETWEEN_LINES = 10.0
 
 
+def bar_or_lines() -> Progress:
+    """For what takes minutes: a bar on a terminal, lines where it goes to a file or another program."""
+    return None if sys.stderr.isatty() else "lines"
+
+
 @contextmanager
 def bar(description: str, total: int, *, unit: str = "", progress: Progress = None) -> Iterator[Advance]:
     """Show progress while the block runs; call the yielded function with how many more are done.

@@ -1,6 +1,5 @@
 """The first time that a folder of pictures is opened: a model without pairs, and an index."""
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +9,7 @@ from ..hasher import Hasher
 from ..indexing import index_items
 from ..model.folder import load_model
 from ..training.output_folder import is_finished, is_unfinished
-from ..util.progress import Progress
+from ..util.progress import bar_or_lines
 from .sources import new_index
 from .steps import first_settings
 from .vectors import keep_outputs
@@ -23,7 +22,7 @@ def prepare(
     photos: Path, workspace: Workspace, bits: int, look_bits: int, say: Callable[[str], None]
 ) -> None:
     """Learn codes without pairs and index everything; a run that was stopped goes on where it was."""
-    shown: Progress = None if sys.stderr.isatty() else "lines"
+    shown = bar_or_lines()
     items, place = read_items(photos), workspace.generation(FIRST)
     say(f"{len(items):,} pictures; this is done once, and Ctrl-C loses nothing")
     if is_finished(place.model):
