@@ -60,6 +60,21 @@ class TestShare:
         found = alike_share(draw(similar), similar, draw(rng.random(20_000) < truth))
         assert abs(log_odds(found) - log_odds(truth)) < 0.5
 
+    @pytest.mark.parametrize("truth", [0.02, 0.1, 0.3])
+    @pytest.mark.parametrize("least", [0.2, 0.4])
+    def test_pairs_that_were_chosen_because_they_look_alike(self, truth, least):
+        """Only pairs of some similarities were shown, so the marked ones are like no others."""
+        rng = np.random.default_rng(int(100 * truth))
+
+        def draw(alike):
+            return np.where(alike, rng.normal(0.5, 0.2, len(alike)), rng.normal(0.0, 0.2, len(alike)))
+
+        alike = rng.random(400_000) < truth
+        shown = draw(alike)
+        marked = np.flatnonzero((shown > least) & (shown < least + 0.2))[:300]
+        found = alike_share(shown[marked], alike[marked], draw(rng.random(20_000) < truth))
+        assert abs(log_odds(found) - log_odds(truth)) < 1.5
+
     def test_few_pairs_hardly_move_it(self):
         similar = np.array([True, False])
         assert 0.05 < alike_share(np.array([0.9, 0.1]), similar, np.full(100, 0.9)) < 0.2

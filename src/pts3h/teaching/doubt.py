@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ..unsupervised.share import USUAL, alike_share, likelihood_ratio, log_odds
+from ..unsupervised.share import USUAL, likelihood_ratio, log_odds
 
 Floats = NDArray[np.floating]
 
@@ -21,8 +21,11 @@ def doubts(similarities: Floats, known: Floats, similar: NDArray[np.bool_]) -> F
     if not len(similarities):
         return similarities
     # until people say otherwise, a usual share of the pairs is alike: the most similar ones
-    typical = np.quantile(similarities, [1 - USUAL / 2, (1 - USUAL) / 2])
+    edge, spread = np.quantile(similarities, 1 - USUAL), similarities.std()
+    typical = edge + spread * np.array([0.5, -0.5])
     known = np.concatenate([known, np.repeat(typical, ASSUMED)])
     similar = np.concatenate([similar, np.repeat([True, False], ASSUMED)])
-    odds = likelihood_ratio(known, similar, similarities)
-    return np.asarray(np.abs(odds + log_odds(alike_share(known, similar, similarities))))
+    # Answers were chosen by similarity, so how many of them are alike at a similarity holds for all pairs.
+    return np.asarray(
+        np.abs(likelihood_ratio(known, similar, similarities) + log_odds(float(similar.mean())))
+    )

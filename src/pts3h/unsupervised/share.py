@@ -1,7 +1,9 @@
 """The share of alike pairs among all pairs, from a few that a user marked.
 
-People mark about as many alike as not, whatever the truth. How similar the marked pairs are tells alike from
-not alike; the share among random pairs follows by expectation-maximisation (Saerens et al. 2002).
+People who look for pairs mark about as many alike as not, whatever the truth. How similar the marked pairs
+are tells alike from not alike; the share among random pairs follows by expectation-maximisation (Saerens et
+al. 2002). People who are shown pairs that look alike, such as the hits of a search, mark what they see: then
+the similarity that cuts off as many marked pairs as are alike cuts off the share among random ones.
 """
 
 import numpy as np
@@ -12,6 +14,7 @@ Floats = NDArray[np.floating]
 USUAL = 0.1  # what is assumed where nothing is known
 DOUBT = 40  # pairs that the usual share counts for
 LEAST, MOST = 0.005, 0.5
+CHOSEN = 0.5  # deviations by which pairs that are not alike are more similar than by chance
 ROUNDS = 100
 RIDGE = 1e-3
 
@@ -27,14 +30,28 @@ def alike_share(known: Floats, similar: NDArray[np.bool_], chance: Floats) -> fl
     alike, other = int(similar.sum()), int((~similar).sum())
     if not alike or not other:
         return USUAL
-    odds = np.exp(likelihood_ratio(known, similar, chance))
-    share = USUAL
-    for _ in range(ROUNDS):
-        share = float(np.mean(share * odds / (share * odds + 1 - share)))
+    if chosen_by_similarity(known[~similar], chance):
+        share = float(np.mean(chance >= np.quantile(known, 1 - similar.mean())))
+    else:
+        share = share_behind(np.exp(likelihood_ratio(known, similar, chance)))
     share = min(max(share, LEAST), MOST)
     pairs = 2 * min(alike, other)
     weight = pairs / (pairs + DOUBT)
     return from_odds(weight * log_odds(share) + (1 - weight) * log_odds(USUAL))
+
+
+def chosen_by_similarity(other: Floats, chance: Floats) -> bool:
+    """Whether marked pairs were chosen because they look alike: even those that are not are similar."""
+    beyond = float(other.mean() - chance.mean())
+    return bool(beyond > chance.std() * (CHOSEN + 2 / np.sqrt(len(other))))
+
+
+def share_behind(odds: Floats) -> float:
+    """The share that explains random pairs, by how much likelier each is alike."""
+    share = USUAL
+    for _ in range(ROUNDS):
+        share = float(np.mean(share * odds / (share * odds + 1 - share)))
+    return share
 
 
 def likelihood_ratio(known: Floats, similar: NDArray[np.bool_], asked: Floats) -> Floats:

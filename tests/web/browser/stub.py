@@ -30,6 +30,7 @@ class Stub:
         self.ids = [f"{KINDS[kind]}/2026/IMG_{at:06}.jpg" for at, kind in enumerate(self.kinds)]
         self.place = {one: at for at, one in enumerate(self.ids)}
         self.events, self.groups, self.names = [], {}, {}
+        self.overruled = []  # answers that newer ones contradict
         self.job, self.generation, self.lock = None, 0, threading.RLock()
         self.broken = {}  # path to (status, body): faults that a test asks for
 
@@ -193,7 +194,7 @@ class Stub:
         groups = [
             {"group": n, "name": self.names.get(n, ""), "items": items} for n, items in self.groups.items()
         ]
-        return {"groups": groups, "counts": self.counts()}
+        return {"groups": groups, "counts": self.counts(), "overruled": self.overruled}
 
     def new_job(self):
         number = 1 if self.job is None else self.job["number"] + 1

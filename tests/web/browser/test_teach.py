@@ -120,6 +120,19 @@ def test_groups_are_named_merged_split(visit, stub):
     assert sorted(map(len, stub.groups.values())) == [1, 1, 2]
 
 
+def test_answers_that_contradict_newer_ones_are_told(visit, stub):
+    page = open_view(visit, stub)
+    press(page, "0")
+    of(page, "mode-mine").check(force=True)
+    expect(of(page, "my-group")).to_have_count(1)
+    expect(of(page, "overruled")).to_have_count(0)
+    stub.overruled = ["<b>a.png</b> is like b.png, but a.png and c.png - b.png are not alike"]
+    of(page, "mode-groups").check(force=True)
+    of(page, "mode-mine").check(force=True)
+    of(page, "overruled").get_by_text("1 answer contradicts newer ones").click()
+    expect(of(page, "overruled").get_by_role("listitem")).to_have_text(stub.overruled)
+
+
 def test_a_tenth_group_is_in_a_list(visit, stub):
     """There are nine keys; g leads to the others, and the keys are answers again afterwards."""
     page = open_view(visit, stub)

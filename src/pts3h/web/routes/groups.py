@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 
 from ...teaching.answer import Counts
 from ...teaching.answers import LONGEST_NAME, Answers
+from ...teaching.knowledge import contradictions
 from .. import routing
 from ..asked import bad
 from ..errors import documented
@@ -16,6 +17,7 @@ from ..site import Site, TheSite
 from ..work import run_in
 
 router = routing.router("answers")
+MOST_OVERRULED = 100  # told at a time
 Number = Annotated[int, Path(ge=1, le=2**31, description="Number of a group.")]
 
 
@@ -32,6 +34,10 @@ class Groups(BaseModel):
 
     groups: list[GroupOut]
     counts: Counts
+    overruled: list[str] = Field(
+        description="Answers that newer ones contradict through a chain of others, newest first. They do not "
+        "count where alike of alike is alike."
+    )
 
 
 class Naming(Body):
@@ -56,7 +62,8 @@ def all_groups(answers: Answers) -> Groups:
     """As clients see them."""
     standing = answers.standing()
     groups = [GroupOut(group=one.number, name=one.name, items=one.items) for one in standing.groups()]
-    return Groups(groups=groups, counts=standing.counts())
+    overruled = [one.text for one in contradictions(standing)[:MOST_OVERRULED]]
+    return Groups(groups=groups, counts=standing.counts(), overruled=overruled)
 
 
 @router.get("/api/groups", responses=documented(404))

@@ -23,10 +23,11 @@ export class GroupsPanel {
     this.changed = changed;
     /** @type {Group[]} */
     this.groups = [];
+    this.overruled = h("div");
     this.list = h("ul", { class: "groups" });
     const plain = button("Answers as CSV", "export", () => void this.download(false));
     const implied = button("… with pairs that follow", "export-implied", () => void this.download(true), { kind: "quiet" });
-    this.element = h("div", { class: "my-groups stack", data: { test: "my-groups" } }, h("div", { class: "row wrap" }, plain, implied, h("span", { class: "grow" }), nameOfMine()), this.list);
+    this.element = h("div", { class: "my-groups stack", data: { test: "my-groups" } }, h("div", { class: "row wrap" }, plain, implied, h("span", { class: "grow" }), nameOfMine()), this.overruled, this.list);
   }
 
   async show() {
@@ -34,13 +35,14 @@ export class GroupsPanel {
   }
 
   /**
-   * @param {() => Promise<{groups: Group[], counts?: server.Counts}>} change
+   * @param {() => Promise<{groups: Group[], overruled: string[], counts?: server.Counts}>} change
    * @param {string | null} said
    */
   async act(change, said) {
     try {
-      const { groups, counts } = await change();
+      const { groups, overruled, counts } = await change();
       this.groups = groups;
+      fill(this.overruled, overruled.length > 0 && contradicted(overruled));
       if (counts) learned({ counts });
       this.draw();
       if (!said) return;
@@ -136,4 +138,19 @@ export class GroupsPanel {
       complain(error);
     }
   }
+}
+
+/**
+ * Answers that do not count, each with the chain that says otherwise.
+ * @param {string[]} overruled
+ */
+function contradicted(overruled) {
+  const said = count(overruled.length, "answer");
+  const verb = overruled.length === 1 ? "contradicts" : "contradict";
+  return h(
+    "details",
+    { class: "overruled", data: { test: "overruled" } },
+    h("summary", {}, `${said} ${verb} newer ones and will not count`),
+    h("ul", {}, ...overruled.map((text) => h("li", {}, text))),
+  );
 }
