@@ -52,9 +52,12 @@ def pairs(page, stub):
 
 
 def my_groups(page, stub):
+    stub.overruled = [f"{'holiday-' * 9}1.png is like 2.png, but 1.png - 3.png and 2.png are not alike"]
     teach(page, stub)
     of(page, "mode-mine").check(force=True)
     expect(of(page, "my-group").first).to_be_visible()
+    of(page, "overruled").locator("summary").click()
+    expect(of(page, "overruled").get_by_role("listitem")).to_be_visible()
 
 
 def start(page, stub):
