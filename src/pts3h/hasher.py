@@ -70,6 +70,7 @@ class Hasher:
         backbone_rate: float | None = None,
         momentum: float | None = None,
         weight_decay: float | None = None,
+        clip: float | None = None,
         warmup: float | None = None,
         lead: float | None = None,
         ramp: float | None = None,
@@ -143,6 +144,9 @@ class Hasher:
                 ``learning_rate``. By default 0.1.
             momentum: Momentum of SGD. By default 0.9.
             weight_decay: Weight decay. By default 0.0005.
+            clip: Longest step of SGD, as its learning rate times the norm of the gradient; 0 for
+                any. A batch holds few pairs of a list, and by chance they can drive a run apart.
+                By default 0.075 for pairs, else 0.
             warmup: Share of the steps over which the learning rate grows. By default 0.1.
             lead: Share of the steps before unlabelled items join. They cost little then, and the
                 teacher knows more when they do. By default 0.

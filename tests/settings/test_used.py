@@ -13,6 +13,7 @@ from pts3h.data.known_pairs import PairList
 from pts3h.data.training_set import TrainingSet
 from pts3h.losses.table import LOSSES
 from pts3h.settings.asked import Settings
+from pts3h.settings.defaults import CLIP_FOR_PAIRS
 from pts3h.settings.resolve import resolve
 from pts3h.settings.used import Used
 from pts3h.systems.system import Task
@@ -113,6 +114,7 @@ SHARED = {
     "labelled_per_batch": 32,
     "unlabelled_per_batch": 96,
     "weight_decay": 5e-4,
+    "clip": 0.0,
     "warmup": 0.1,
     "lead": 0.0,
     "ramp": 0.1,
@@ -297,6 +299,15 @@ def test_a_system_of_the_benchmark_uses_what_the_same_hasher_does(kind, name):
 def test_a_change_leaves_nothing_that_cannot_act(changes):
     """As a grid does: the card shows what was used."""
     assert used(loss="dsh", steps=9).but(changes) == used(loss="dsh", steps=9, **changes)
+
+
+def test_gradients_are_bounded_for_lists_of_pairs():
+    """A batch holds few of them. Labels are learned as ever."""
+    items, some = read_items(np.eye(40, 8, dtype=np.float32)), np.arange(4, 40)
+    listed = TrainingSet(items, PairList(40, [(0, 1, 1), (2, 3, 0)]), some)
+    nothing = TrainingSet(items, PairList(40, np.empty((0, 3), int)), some)
+    assert resolve(Settings(), listed).clip == CLIP_FOR_PAIRS > 0
+    assert resolve(Settings(clip=0.0), listed).clip == resolve(Settings(), nothing).clip == used().clip == 0
 
 
 def test_classes_need_labels():

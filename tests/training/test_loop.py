@@ -13,6 +13,8 @@ from pts3h.objectives.objective import Step
 from pts3h.training.loop import step_seed, train
 from tests.training.runs import Watched, assert_same, make_run, weights
 
+SHORT = 0.005  # every step here is longer
+
 
 def test_the_same_seed_gives_the_same_model_and_another_one_another():
     first, second, third = make_run(), make_run(), make_run(seed=1)
@@ -48,9 +50,10 @@ def test_history_names_every_figure_of_every_step():
         assert record["loss"] == pytest.approx(total, rel=1e-5)
 
 
-def test_a_step_is_what_the_algorithm_says():
+@pytest.mark.parametrize("clip", [0.0, SHORT, 1e3])
+def test_a_step_is_what_the_algorithm_says(clip):
     """One step by hand: SGD with momentum on the student, then the moving average, with dropout off."""
-    run = make_run(steps=2, dropout=0.0)
+    run = make_run(steps=2, dropout=0.0, clip=clip)
     for network in (run.student, run.teacher.network):
         network.trunk[-1].p = 0.0
     train(run)
@@ -71,11 +74,14 @@ def test_a_step_is_what_the_algorithm_says():
             Step(step, weight, batch.positions, view_1, outputs, teacher_outputs, known, similar, student)
         )
         gradients = torch.autograd.grad(terms.total, list(student.parameters()))
+        norm = sum(gradient.double().square().sum() for gradient in gradients).sqrt()
+        assert used.learning_rate * norm > 2 * SHORT
+        shorter = min(1, clip / used.learning_rate / norm) if clip else 1
         rate = used.learning_rate * learning_rate_factor(step, 2, 0)
         decay = teacher_decay(step, used.alpha)
         with torch.no_grad():
             for (name, weight), gradient in zip(student.named_parameters(), gradients, strict=True):
-                full = gradient + used.weight_decay * weight
+                full = shorter * gradient + used.weight_decay * weight
                 velocity[name] = full if step == 1 else used.momentum * velocity[name] + full
                 weight -= rate * velocity[name]
                 mean[name] = decay * mean[name] + (1 - decay) * weight.double()

@@ -85,6 +85,9 @@ class Settings:
     """Momentum of SGD. By default 0.9."""
     weight_decay: float | None = None
     """Weight decay. By default 0.0005."""
+    clip: float | None = None
+    """Longest step of SGD, as its learning rate times the norm of the gradient; 0 for any. A batch holds few
+    pairs of a list, and by chance they can drive a run apart. By default 0.075 for pairs, else 0."""
     warmup: float | None = None
     """Share of the steps over which the learning rate grows. By default 0.1."""
     lead: float | None = None
@@ -214,6 +217,7 @@ RANGES: dict[str, tuple[float, float]] = {
     "backbone_rate": (0, 1e3),
     "momentum": (0, 1),
     "weight_decay": (0, 1),
+    "clip": (0, 1e3),
     "warmup": (0, 1),
     "lead": (0, 1),
     "ramp": (0, 1),

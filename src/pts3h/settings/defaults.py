@@ -22,14 +22,16 @@ DEFAULTS: dict[str, Any] = {
     "unlabelled_per_batch": 96,
     "momentum": 0.9,
     "weight_decay": 5e-4,
+    "clip": 0.0,
     "warmup": 0.1,
     "lead": 0.0,
     "ramp": 0.3,
     "dropout": 0.1,
     "classes": 0.0,
 }
+CLIP_FOR_PAIRS = 0.075  # about the median step of DSH: a longer one comes of few pairs by chance
 # settings that models of earlier versions do not name, at the values that those versions had
-ADDED_LATER: dict[str, Any] = {"look_bits": 0, "neighbours": 0.0, "fade": 0.0, "classes": 0.0}
+ADDED_LATER: dict[str, Any] = {"look_bits": 0, "neighbours": 0.0, "fade": 0.0, "classes": 0.0, "clip": 0.0}
 FOR_NO_FINE_TUNING: dict[str, Any] = {
     "warm_start": False,
     "fixed_norm": False,
@@ -69,7 +71,7 @@ def known_defaults(known: KnownPairs) -> dict[str, Any]:
         return {**chosen, "fade": 0.7, "similar_share": known.similar_share}
     chosen |= {"fade": 0.0, "similar_share": USUAL}
     # without a known pair there is nothing to cut the similarities by, and nothing to wait for
-    return chosen if known.units else {**chosen, "gamma": 0.0, "ramp": 0.0}
+    return {**chosen, "clip": CLIP_FOR_PAIRS} if known.units else {**chosen, "gamma": 0.0, "ramp": 0.0}
 
 
 def picture_defaults(settings: Settings, backbone: BackboneRow, side: int) -> dict[str, Any]:

@@ -43,6 +43,11 @@ RULES = (
         lambda used, loss: used.optimizer == "sgd" or used.warm_start,
         "AdamW has no momentum",
     ),
+    Rule(
+        ("clip",),
+        lambda used, loss: used.optimizer == "sgd" or used.warm_start,
+        "AdamW makes steps of its own length",
+    ),
     Rule(("dropout",), lambda used, loss: used.hidden > 0, "there is no hidden layer"),
     Rule(
         ("gamma", "consistency", "neighbours", "classes", "lead", "ramp", "unlabelled_per_batch"),

@@ -37,6 +37,7 @@ class Used:
     backbone_rate: float
     momentum: float
     weight_decay: float
+    clip: float
     warmup: float
     lead: float
     ramp: float
@@ -127,7 +128,7 @@ def neutral(used: Used) -> Used:
     """The same with idle settings at their neutral values: the card shows nothing that did not act."""
     changes: dict[str, Any] = {}
     if used.optimizer == "adamw" and not used.warm_start:
-        changes["momentum"] = 0.0
+        changes |= {"momentum": 0.0, "clip": 0.0}
     if used.fine_tunes and not used.warm_start:
         changes["views"] = 0
     if not used.hidden:

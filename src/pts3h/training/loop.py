@@ -30,7 +30,7 @@ from ..settings.used import Used
 from ..util.progress import Progress, bar
 from .checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from .health import check_finite, warn_of_collapse
-from .optimizer import build_optimizer
+from .optimizer import bound_gradients, build_optimizer
 from .stopping import stop_signal
 
 CHECK_EVERY = 50  # steps between two looks for a collapse
@@ -127,6 +127,7 @@ def train(run: Run, *, resume: bool = False, progress: Progress = None) -> list[
 
             optimizer.zero_grad()
             torch.autograd.backward(terms.total)
+            bound_gradients(optimizer, used)
             optimizer.step()
             run.teacher.update(teacher_decay(step, used.alpha))
 

@@ -33,3 +33,10 @@ def build_optimizer(
     return torch.optim.SGD(
         groups, lr=rate, momentum=used.momentum, weight_decay=used.weight_decay, fused=True
     )
+
+
+def bound_gradients(optimizer: torch.optim.Optimizer, used: Used) -> None:
+    """Shorten the gradient of all weights together, where a step of SGD would be too long."""
+    if used.clip and used.learning_rate and used.optimizer == "sgd":
+        weights = [weight for group in optimizer.param_groups for weight in group["params"]]
+        nn.utils.clip_grad_norm_(weights, used.clip / used.learning_rate)
