@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from pts3h import CollapseWarning, Diverged
+from pts3h import CollapseWarning, Diverged, Hasher
 from pts3h.objectives.objective import Step
 from pts3h.training.health import check_finite, warn_of_collapse
 from pts3h.training.loop import train
@@ -111,3 +111,28 @@ def test_it_is_said_once_per_run():
     with pytest.warns(CollapseWarning) as said:
         train(run)
     assert len(said) == 1 and "at step 50" in str(said[0].message)
+
+
+def few_pairs_of_many_kinds():
+    """400 vectors of 50 kinds; 60 pairs, every other one alike."""
+    rng = np.random.default_rng(0)
+    kinds = np.repeat(np.arange(50), 8)
+    vectors = rng.normal(size=(50, 64))[kinds] + 0.8 * rng.normal(size=(400, 64))
+    pairs = {}
+    while len(pairs) < 60:
+        a, b = sorted(rng.choice(400, 2, replace=False).tolist())
+        if (alike := int(kinds[a] == kinds[b])) == len(pairs) % 2:
+            pairs[a, b] = alike
+    return vectors.astype(np.float32), [(a, b, alike) for (a, b), alike in pairs.items()]
+
+
+def test_few_pairs_drive_no_run_apart():
+    """With a rate that no run survives, steps that are never too long still learn."""
+    vectors, pairs = few_pairs_of_many_kinds()
+    with pytest.raises(Diverged):
+        Hasher(bits=12, steps=100, learning_rate=2, clip=0).fit(vectors, pairs=pairs, check=False)
+    losses = []
+    hasher = Hasher(bits=12, steps=100, learning_rate=2)
+    hasher.fit(vectors, pairs=pairs, check=False, watch=lambda record: losses.append(record["loss"]))
+    assert max(losses) < 3 and np.mean(losses[-20:]) < 0.8 * np.mean(losses[:20])
+    assert len(np.unique(hasher.encode(vectors), axis=0)) > 50
