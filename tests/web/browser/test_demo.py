@@ -113,7 +113,7 @@ def test_the_loop_on_the_demos_pictures(demo, visit, capsys):
     after = precision(running, classes)
     with capsys.disabled():
         print(f"\n{clock}\nof the first {HITS} hits, {before:.1%} were right before and {after:.1%} after")
-    assert after > before - 0.02  # so few answers gain little; benchmarks/questions.py says what more gain
+    assert after > before - 0.05  # so few answers gain little; benchmarks/questions.py says what more gain
 
 
 def name_first(page, group, name):
