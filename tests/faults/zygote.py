@@ -119,13 +119,14 @@ def carry_out(order):
     os.close(mouth)
     ends = began + order["limit"]
     dies = ends if order["kill_after"] is None else min(ends, began + order["kill_after"])
-    heard, hung = b"", False
+    heard, hung, killed = b"", False, False
     while True:
-        ready, _, _ = select.select([ears], [], [], max(0.0, dies - time.monotonic()))
+        left = None if killed else max(0.0, dies - time.monotonic())  # what it said last is still to be heard
+        ready, _, _ = select.select([ears], [], [], left)
         if not ready:
             os.kill(child, signal.SIGKILL)
-            hung, dies = dies == ends, float("inf")
-            ready = select.select([ears], [], [], None)[0]
+            hung, killed = dies == ends, True
+            continue
         if not (more := os.read(ears, 1 << 16)):
             break
         heard += more
