@@ -7,14 +7,13 @@ Starts a Milvus server of its own unless MILVUS_URI names one. Distances must be
 
 import argparse
 import os
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, get_args
 
-from milvus_search import SERVER, per_second  # isort: skip
+from beside_server import run_beside  # isort: skip
+from milvus_search import per_second  # isort: skip
 
 import numpy as np
 
@@ -32,7 +31,7 @@ def main() -> None:
     arguments.add_argument("--k", type=int, default=10)
     asked = arguments.parse_args()
     if "MILVUS_URI" not in os.environ:
-        sys.exit(subprocess.run([sys.executable, SERVER, sys.executable, *sys.argv]).returncode)
+        run_beside("milvus")
     layout = Layout(asked.bits, asked.look_bits, DEFAULT_WEIGHT)
     rng = np.random.default_rng(0)
     codes, queries = (pts3h.pack(rng.random((n, layout.bits)) < 0.5) for n in (asked.items, AT_ONCE))

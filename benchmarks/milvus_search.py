@@ -7,20 +7,18 @@ Starts a Milvus server of its own unless MILVUS_URI names one. All three must fi
 
 import argparse
 import os
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
+
+from beside_server import run_beside  # isort: skip
 
 import numpy as np
 
 import pts3h
 from pts3h.codes import Codes
 
-SERVER = Path(__file__).parents[1] / "tests" / "index" / "milvus" / "server.py"
 ROUNDS, SECONDS = 5, 1.0
 
 Rates = dict[str, float]
@@ -35,7 +33,7 @@ def main() -> None:
     asked = arguments.parse_args()
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # else waiting threads of faiss slow the working ones
     if "MILVUS_URI" not in os.environ:
-        sys.exit(subprocess.run([sys.executable, SERVER, sys.executable, *sys.argv]).returncode)
+        run_beside("milvus")
     rng = np.random.default_rng(0)
     codes = pts3h.pack(rng.random((asked.items, asked.bits)) < 0.5)
     queries = pts3h.pack(rng.random((100, asked.bits)) < 0.5)

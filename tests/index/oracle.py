@@ -102,6 +102,6 @@ def assert_same(index, oracle, queries, largest, where=None, by="both"):
     for k in (1, 5, len(oracle.items) + 3):
         found = index.search(queries, k=k, where=where, by=by)
         assert as_pairs(found) == oracle.search(queries, k, where, by)
-    for radius in (0, 2, largest // 4, largest // 2, largest):
+    for radius in (0, min(2, largest), largest // 4, largest // 2, largest):
         found = index.within(queries, radius, where=where, by=by)
         assert as_pairs(found) == oracle.within(queries, radius, where, by)

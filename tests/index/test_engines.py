@@ -20,6 +20,8 @@ def test_the_scheme_chooses():
     assert engine_of("photos.index").name == engine_of(Path("photos.index")).name == "local"
     assert engine_of("milvus://host/shop").name == "milvus"
     assert engine_of("photos.index", "milvus").name == "milvus"
+    for scheme in ("postgresql", "postgres"):
+        assert engine_of(f"{scheme}://host/data/shop").name == "postgres"
 
 
 def test_every_row_is_complete():
@@ -29,11 +31,14 @@ def test_every_row_is_complete():
 
 @pytest.mark.parametrize("address", ["http://host/index", "milvsu://host/shop", "://", "MILVUS://host/shop"])
 def test_an_unknown_scheme_lists_what_there_is(address):
-    refused("cannot open '.*': an index is a folder or milvus://host:port/collection", address, bits=64)
+    known = "a folder or milvus://host:port/collection or postgresql://host:port/database/table"
+    refused(f"cannot open '.*': an index is {known}", address, bits=64)
 
 
 def test_an_unknown_engine_lists_what_there_is(tmp_path):
-    refused("there is no engine 'tape': choose from local, milvus", tmp_path / "index", engine="tape")
+    refused(
+        "there is no engine 'tape': choose from local, milvus, postgres", tmp_path / "index", engine="tape"
+    )
     refused("an engine is a name or an Engine, got 7", tmp_path / "index", engine=7)
 
 

@@ -85,7 +85,8 @@ class Index(ABC):
         """Store codes under ids; an id that is already there is replaced, its metadata too.
 
         When this returns, the items are durable. When it raises, none of them was added; on Milvus, which has
-        no transactions, some may be. To add all of them again does no harm.
+        no transactions, some may be, and of a Postgres server that was lost at the very end nobody knows: the
+        message then says so. To add all of them again does no harm.
 
         Args:
             ids: n different ids, all integers or all text.
@@ -274,6 +275,12 @@ def check_held_layout(held: Layout, given: Layout | None, address: str | Path) -
         f"the index {shown_address(address)} weighs meaning {held.weight}, not {given.weight}; open it "
         "without bits="
     )
+
+
+def no_index(address: str, read_only: bool) -> UserError:
+    """What to raise where a server has no index yet, and none may or can be created."""
+    advice = "it was opened read-only" if read_only else "give bits= to create it"
+    return UserError(f"there is no index at {shown_address(address)} yet; {advice}")
 
 
 def check_writable(read_only: bool, address: str | Path) -> None:

@@ -31,6 +31,7 @@ class Engine:
         open: opens an index, or "package.module:function". It is called as
             ``open(address, layout=..., model=..., read_only=..., **options)`` and returns an :class:`Index`.
         writing: options for a program that reads back what it has just written, as ``pts3h index`` does.
+        schemes: other schemes of its addresses.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Engine:
     address: str
     open: str | Callable[..., Index]
     writing: Mapping[str, Any] = field(default_factory=dict)
+    schemes: tuple[str, ...] = ()
 
 
 ENGINES = Table(
@@ -57,6 +59,13 @@ ENGINES = Table(
             "pts3h.index.milvus.index:open_milvus",
             writing={"consistency": "session"},  # a server shows a program its own writes only if asked to
         ),
+        Engine(
+            "postgres",
+            "A table in a Postgres database with pgvector, beside the tables that are there.",
+            "postgresql://host:port/database/table",
+            "pts3h.index.postgres.opening:open_postgres",
+            schemes=("postgresql",),
+        ),
     ],
 )
 
@@ -73,10 +82,11 @@ def engine_of(address: str | Path, engine: str | Engine | None = None) -> Engine
         return ENGINES.find(engine)
     scheme, mark, _ = os.fspath(address).partition("://")
     name = scheme if mark else "local"
-    if name not in ENGINES:
-        known = " or ".join(one.address for one in ENGINES)
-        raise UserError(f"cannot open {shown_address(address)!r}: an index is {known}")
-    return ENGINES.find(name)
+    for row in ENGINES:
+        if name == row.name or name in row.schemes:
+            return row
+    known = " or ".join(one.address for one in ENGINES)
+    raise UserError(f"cannot open {shown_address(address)!r}: an index is {known}")
 
 
 def open_index(
@@ -93,14 +103,14 @@ def open_index(
     """Open an index, or create it if there is none yet.
 
     Args:
-        address: a folder, or ``milvus://host:port/collection``.
+        address: a folder, ``milvus://host:port/collection`` or ``postgresql://host:port/database/table``.
         bits: number of learned bits. Needed to create an index; an existing one knows its own.
         look_bits: number of look bits behind them, if the codes have any.
         weight: how much a learned bit counts beside a look bit.
         model: fingerprint of the model that makes the codes; an index of another model is refused.
         read_only: never write. The local engine can then also open a folder without permission to write.
         engine: the name of an engine, or an :class:`Engine` of your own; by default, the address decides.
-        options: the engine's own options, such as ``token=`` and ``timeout=`` for Milvus.
+        options: the engine's own options, such as ``token=`` for Milvus and ``timeout=`` for a server.
     """
     if bits is None and look_bits:
         raise UserError("look_bits= needs bits=: the number of learned bits before them")

@@ -341,7 +341,7 @@ def test_metadata_round_trips_as_json(tmp_path):
 def test_importing_the_index_is_light():
     done = run_python(
         "import sys, pts3h, pts3h.index, pts3h.index.local.index\n"
-        "print([name for name in ('torch', 'faiss', 'pymilvus', 'rich') if name in sys.modules])",
+        "print([name for name in ('torch', 'faiss', 'pymilvus', 'psycopg', 'rich') if name in sys.modules])",
         check=True,
     )
     assert done.stdout == "[]\n"

@@ -9,6 +9,7 @@ from pts3h.codes import Layout
 from pts3h.index import open_index
 from pts3h.index.local import segment
 from pts3h.index.local.segment import build
+from pts3h.kernel import columns_of
 
 from ..oracle import Oracle, as_pairs, random_codes
 
@@ -95,3 +96,17 @@ def test_any_k_is_a_number_of_items(tmp_path, monkeypatch, k):
             oracle = Oracle()
             oracle.add(range(40), codes)
             assert as_pairs(index.search(codes[:2], k)) == oracle.search(codes[:2], 40)
+
+
+@pytest.mark.parametrize("bits", [12, 64, 100])
+@pytest.mark.parametrize("distinct", [1, 50, 5_000, 10**9])
+@pytest.mark.parametrize("most", [0.0, 0.9])
+def test_the_share_of_distinct_codes(bits, distinct, most, monkeypatch):
+    """Of many rows a part of the codes tells about as much as all of them."""
+    monkeypatch.setattr(segment, "MANY", 10_000)
+    rng = np.random.default_rng(0)
+    pool = random_codes(rng, min(distinct, 40_000), bits)
+    codes = pool[rng.integers(len(pool), size=40_000)] if distinct < 40_000 else pool
+    codes[rng.random(len(codes)) < most] = pool[0]
+    truth = len(np.unique(codes, axis=0)) / len(codes)
+    assert segment._share_distinct(columns_of(codes)) == pytest.approx(truth, rel=0.3, abs=0.002)

@@ -1,12 +1,11 @@
 """A real Milvus server for tests and benchmarks: installed on first use, and stopped with its caller.
 
-with running_server() as server: ...                      # "127.0.0.1:port"; TOKEN opens it
-python tests/index/milvus/server.py python program.py    # a program with MILVUS_URI and MILVUS_TOKEN set
+with running_server() as server: ...                       # "127.0.0.1:port"; TOKEN opens it
+python -m tests.index.milvus.server python program.py     # a program with MILVUS_URI and MILVUS_TOKEN set
 """
 
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -18,6 +17,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pts3h.util.files import cache_folder, locked
+
+from ..guard import free_port, start_guarded
 
 VERSION = "2.3.5"
 TOKEN = "root:Milvus"  # what every new Milvus server starts with
@@ -37,16 +38,6 @@ SETTINGS = {
 PARTS = ("PROXY", "ROOTCOORD", "DATACOORD", "DATANODE", "QUERYCOORD", "QUERYNODE", "INDEXCOORD", "INDEXNODE")
 SETTINGS |= {f"{part}_IP": "127.0.0.1" for part in PARTS}
 
-# A server would outlive a killed test run. This program ends the server, its data and itself as soon as the
-# pipe to its parent closes, however the parent ended. Nobody needs the data, so it need not be gentle.
-GUARD = """
-import os, shutil, signal, subprocess, sys
-subprocess.Popen(sys.argv[2:], stdin=subprocess.DEVNULL)
-sys.stdin.buffer.read()
-shutil.rmtree(sys.argv[1], ignore_errors=True)
-os.killpg(0, signal.SIGKILL)
-"""
-
 
 def installed_server() -> Path:
     """The Python of a venv with the server in it, in the project's cache; made on first use."""
@@ -61,12 +52,6 @@ def installed_server() -> Path:
         except OSError:  # another run was quicker
             shutil.rmtree(unfinished)
     return folder / "bin" / "python"
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @contextmanager
@@ -95,15 +80,7 @@ def start_server(python: Path, data: Path) -> tuple[subprocess.Popen[bytes], str
         "--proxy-port",
         str(port),
     ]
-    with (data / "launcher.log").open("wb") as log:
-        guard = subprocess.Popen(
-            [sys.executable, "-c", GUARD, data, *command],
-            stdin=subprocess.PIPE,
-            stdout=log,
-            stderr=log,
-            env=os.environ | SETTINGS,
-            start_new_session=True,
-        )
+    guard = start_guarded(command, data, settings=SETTINGS)
     try:
         wait_until_healthy(health_port, data)
     except BaseException:

@@ -20,8 +20,8 @@ from pts3h.index.milvus import connection as milvus_connection
 from pts3h.index.milvus import index as engine
 from pts3h.index.milvus.connection import Address
 
-from .proxy import Proxy
-from .server import free_port
+from ..guard import free_port
+from ..proxy import Proxy
 
 CODES = np.arange(24, dtype=np.uint8).reshape(3, 8)
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pts3h.codes import Layout, distances, hamming
-from pts3h.index.milvus.collection import Held
+from pts3h.index.held import Held
 from pts3h.index.milvus.vectors import Vectors
 
 layouts = st.builds(Layout, st.integers(1, 70), st.integers(1, 70), st.integers(1, 16))

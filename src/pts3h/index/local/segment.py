@@ -21,6 +21,9 @@ from .multi_index import RadiusSearch, Tables
 SMALLEST_WITH_DUPLICATES = 10_000
 # Equal codes are stored once if that leaves at most this share of the rows.
 WORTHWHILE = 0.5
+# Of more rows than this, those of one in so many codes tell how many are equal: sorting all takes a while.
+MANY, PARTS = 1_000_000, 16
+MIXER = np.uint64(0x9E3779B97F4A7C15)
 # Ties are put in order for so many rows at a time, at about 60 bytes each.
 EXPANDED = 1_000_000
 # The codes that all queries of one call find take at most about this many bytes.
@@ -102,7 +105,7 @@ class DistinctCodes:
 def distinct_codes(columns: Columns) -> DistinctCodes | None:
     """The codes with equal ones stored once, or None if too few are equal for that to pay off."""
     n = columns.shape[1]
-    if n < SMALLEST_WITH_DUPLICATES or _count_distinct(columns) > n * WORTHWHILE:
+    if n < SMALLEST_WITH_DUPLICATES or _share_distinct(columns) > WORTHWHILE:
         return None
     order = np.lexsort(columns)  # stable, so rows stay ascending within a code
     ordered = columns[:, order]
@@ -111,13 +114,20 @@ def distinct_codes(columns: Columns) -> DistinctCodes | None:
     return DistinctCodes(np.ascontiguousarray(ordered[:, is_first]), starts, order.astype(np.uint32))
 
 
-def _count_distinct(columns: Columns) -> int:
-    """About how many distinct codes there are; a code of several words is hashed to one."""
-    mixed = columns[0].copy()
+def _share_distinct(columns: Columns) -> float:
+    """About which share of the rows has a code of its own; a code of several words is hashed to one.
+
+    Of very many rows, those of a part of the codes tell: all rows of a code are in one part.
+    """
+    mixed = columns[0] * MIXER  # different codes of one word stay different
     for column in columns[1:]:
-        mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0x9E3779B97F4A7C15) + column
+        mixed = (mixed ^ (mixed >> np.uint64(29))) * MIXER + column * MIXER
+    if len(mixed) > MANY:
+        some = mixed[mixed < np.uint64(2**64 // PARTS)]
+        if len(some) > len(mixed) / (2 * PARTS):  # else a few codes have most rows, and are in other parts
+            mixed = some
     mixed.sort()
-    return 1 + int(np.count_nonzero(mixed[1:] != mixed[:-1]))
+    return (1 + int(np.count_nonzero(mixed[1:] != mixed[:-1]))) / len(mixed)
 
 
 class Segment:

@@ -5,15 +5,15 @@ the type of the ids when a collection is created, but an index learns it from it
 empty collection with a longer name, the placeholder, has the description.
 """
 
-import json
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal
 
-from ...codes import Codes, Layout
+from ...codes import Codes
 from ...errors import UserError
-from ..contract import MAX_ID_BYTES, IdKind
+from ..contract import MAX_ID_BYTES
+from ..held import Held
 from .connection import Connection
 from .vectors import Scale, Vectors
 
@@ -25,35 +25,6 @@ HITS_PER_REQUEST = 131_072  # keeps an answer down to a few megabytes
 QUERIES_PER_REQUEST = 1024
 LOAD_SECONDS = 600.0
 PLACEHOLDER = "__no_items_yet"
-
-
-@dataclass(frozen=True)
-class Held:
-    """What the description of a collection says."""
-
-    bits: int  # the learned ones
-    model: str | None
-    ids: IdKind | None
-    pts3h: int = 1  # the version of this description, and the sign that the collection is ours
-    look: int = 0
-    weight: int = 1
-
-    @property
-    def layout(self) -> Layout:
-        """What the bits of the codes are."""
-        return Layout(self.bits, self.look, self.weight)
-
-    @classmethod
-    def of(cls, layout: Layout, model: str | None, ids: IdKind | None) -> "Held":
-        """A collection of codes of this layout."""
-        return cls(layout.meaning, model, ids, look=layout.look, weight=layout.weight)
-
-    def described(self) -> str:
-        """As JSON. Plain codes are described as they were before there were look bits."""
-        described = asdict(self)
-        if not self.look:
-            del described["look"], described["weight"]
-        return json.dumps(described)
 
 
 @dataclass(frozen=True)
@@ -172,11 +143,8 @@ class Collection:
     def _described(self, name: str) -> Held | None:
         if not self._call("has_collection", name):
             return None
-        try:
-            return Held(**json.loads(self._call("describe_collection", name)["description"]))
-        except (ValueError, TypeError):
-            message = f"the collection at {self._address} holds something else; choose another name"
-            raise UserError(message) from None
+        description = self._call("describe_collection", name)["description"]
+        return Held.read(description, f"the collection at {self._address}")
 
     def _create(self, name: str, held: Held) -> None:
         from pymilvus import DataType, MilvusClient

@@ -12,17 +12,16 @@ import threading
 import time
 import warnings
 from dataclasses import dataclass
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from ...errors import UnencryptedWarning, UserError
-from ...util.addresses import shown_address
+from ...util.addresses import on_this_machine, shown_address
+from ..patience import Patience
 
 OLDEST_SERVER = (2, 3)  # the first with JSON fields, upsert and count(*)
 CONNECT_FAILED = 2  # pymilvus's code
-FIRST_PAUSE = 0.2
 DEFAULT_PORT = 19530
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,199}")
 
@@ -95,13 +94,8 @@ class Connection:
         timeout: float = 30.0,
         retries: int = 4,
     ) -> None:
-        if type(timeout) not in (int, float) or not 0 < timeout < float("inf"):
-            raise UserError(f"timeout must be a number of seconds above 0, got {timeout!r}")
-        if type(retries) is not int or retries < 0:
-            raise UserError(f"retries must be a whole number of 0 or more, got {retries!r}")
         self.server = server
-        self._timeout = float(timeout)
-        self._retries = retries
+        self._patience = Patience(timeout, retries)
         ca_file = ca_file or os.environ.get("MILVUS_CA_FILE")
         if ca_file and not Path(ca_file).is_file():
             raise UserError(f"there is no certificate file {ca_file}")
@@ -110,10 +104,10 @@ class Connection:
         self._options = {
             "uri": f"{'https' if tls else 'http'}://{server}",
             "token": token if token is not None else os.environ.get("MILVUS_TOKEN", ""),
-            "timeout": self._timeout,
+            "timeout": self._patience.timeout,
             "dedicated": True,  # a shared connection is never closed, and forgets its TLS settings
         } | ({"server_pem_path": str(ca_file)} if ca_file else {})
-        if self._options["token"] and not tls and not _on_this_machine(server):
+        if self._options["token"] and not tls and not on_this_machine(server.rpartition(":")[0].strip("[]")):
             warnings.warn(
                 f"the token goes to {server} unencrypted: give tls=True, or ca_file=",
                 UnencryptedWarning,
@@ -124,25 +118,23 @@ class Connection:
 
     def call(self, method: str, *arguments: Any, **named: Any) -> Any:
         """Call a method of ``pymilvus.MilvusClient``."""
-        pause = FIRST_PAUSE
-        for attempt in range(self._retries + 1):
+        pauses = self._patience.pauses()
+        while True:
             client, lost = None, False
             try:
                 client = self._enter()
-                return getattr(client.milvus, method)(*arguments, timeout=self._timeout, **named)
+                return getattr(client.milvus, method)(*arguments, timeout=self._patience.timeout, **named)
             except UserError:
                 raise
             except Exception as error:
                 replaced = client is not None and client is not self._client  # by another thread
                 lost = replaced or "UNAVAILABLE" in _statuses(error)
-                if attempt == self._retries or not lost:
+                if not lost or (pause := next(pauses, None)) is None:
                     raise self._explained(error) from error
             finally:
                 if client is not None:
                     self._leave(client, lost)
             time.sleep(pause)
-            pause *= 2
-        raise AssertionError("the last attempt returns or raises")
 
     def close(self) -> None:
         """Disconnect once no call is under way; a later call would connect again."""
@@ -156,7 +148,7 @@ class Connection:
             if self._client is None:
                 milvus = _pymilvus().MilvusClient(**self._options)
                 try:
-                    self._check_version(milvus.get_server_version(timeout=self._timeout))
+                    self._check_version(milvus.get_server_version(timeout=self._patience.timeout))
                 except BaseException:
                     milvus.close()
                     raise
@@ -186,7 +178,7 @@ class Connection:
             return UserError(f"the Milvus server {server} refused the token; set MILVUS_TOKEN or give token=")
         if "DEADLINE_EXCEEDED" in statuses:
             return UserError(
-                f"the Milvus server {server} did not answer within {self._timeout:g} s; "
+                f"the Milvus server {server} did not answer within {self._patience.timeout:g} s; "
                 "look at its load, or give a larger timeout="
             )
         if "UNIMPLEMENTED" in statuses:
@@ -195,23 +187,13 @@ class Connection:
             )
         if "UNAVAILABLE" in statuses:
             return UserError(
-                f"cannot reach a Milvus server at {server} (attempts: {self._retries + 1}); "
+                f"cannot reach a Milvus server at {server} (attempts: {self._patience.retries + 1}); "
                 "is it running, and are the address and TLS right?"
             )
         reason = " ".join(str(getattr(error, "message", None) or error).split())
         for secret in (token := str(self._options["token"]), token.partition(":")[2]):
             reason = reason.replace(secret, "...") if secret else reason
         return UserError(f"the Milvus server {server} reports: {reason[:300]}")
-
-
-def _on_this_machine(server: str) -> bool:
-    host = server.rpartition(":")[0].strip("[]")
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:  # a name
-        return False
 
 
 def _statuses(error: BaseException) -> set[str]:

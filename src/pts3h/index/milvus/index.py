@@ -13,20 +13,11 @@ import numpy as np
 
 from ...codes import By, Codes, Layout
 from ...errors import UserError
-from ..contract import (
-    Hits,
-    IdKind,
-    Index,
-    Item,
-    check_held_layout,
-    check_kind,
-    check_model,
-    check_writable,
-    kind_of,
-)
+from ..contract import Hits, IdKind, Index, Item, check_kind, check_writable, kind_of, no_index
 from ..filters import Filter
+from ..held import Held
 from ..metadata import Meta, as_json
-from .collection import Collection, Consistency, Held, IndexType, Options, Pair
+from .collection import Collection, Consistency, IndexType, Options, Pair
 from .connection import Address, Connection
 from .expressions import all_of, expression, has_id, literal
 from .vectors import Scale, Vectors
@@ -96,11 +87,9 @@ def open_milvus(
         held = collection.held()
         if held is None:
             if read_only or layout is None:
-                advice = "it was opened read-only" if read_only else "give bits= to create it"
-                raise UserError(f"there is no index at {address} yet; {advice}")
+                raise no_index(address, read_only)
             held = collection.make(Held.of(layout, model, None))
-        check_held_layout(held.layout, layout, address)
-        check_model(held.model, model, address)
+        held.check(layout, model, address)
         if held.ids:
             collection.make_ready()
         held = replace(held, model=held.model or model)
@@ -257,8 +246,7 @@ class MilvusIndex(Index):
         return has_items
 
     def _settle(self, held: Held) -> None:
-        check_held_layout(held.layout, self.layout, self._address)
-        check_model(held.model, self.model, self._address)
+        held.check(self.layout, self.model, self._address)
         self._collection.make_ready()
         self._kind = held.ids
 
