@@ -56,7 +56,7 @@ class TestSaveAndLoad:
         monkeypatch.setenv("PTS3H_CACHE", str(tmp_path / "another"))
         loaded = pts3h.Hasher.load(str(tmp_path / "model"))
         np.testing.assert_array_equal(loaded.encode(images), codes)
-        assert (loaded.model.backbone is not None) == freeze
+        assert (loaded.model.networks.backbone is not None) == freeze
 
     def test_an_empty_folder_will_do(self, hasher, tmp_path):
         (tmp_path / "empty").mkdir()

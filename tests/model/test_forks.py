@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pts3h import load_model
+from tests.model.exported import KINDS
 from tests.model.models import SMALL, VECTORS, fitted
 from tests.pictures import pictures, write_pictures
 
@@ -49,9 +51,39 @@ def test_a_forked_child_encodes(tmp_path, kind, used):
         source = tmp_path / "photos"
         write_pictures(source, 80)
         items = source
-    command = [sys.executable, "-c", SCRIPT, tmp_path / "model", source, tmp_path / "codes.npy", used]
+    check_child(tmp_path, source, used, hasher.encode(items))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes do not fork here")
+@pytest.mark.parametrize("used", ["used", "only loaded"])
+def test_a_forked_child_encodes_by_onnxruntime(tmp_path, exported, used):
+    items, source = KINDS["frozen"][0][:64], tmp_path / "items.npy"
+    np.save(source, items)
+    check_child(tmp_path, source, used, load_model(exported("frozen")).encode(items).codes)
+
+
+def check_child(folder, source, used, expected):
+    """What a child of another process makes of the same items."""
+    command = [sys.executable, "-c", SCRIPT, folder / "model", source, folder / "codes.npy", used]
     two_threads = os.environ | {"OMP_NUM_THREADS": "2"}
     subprocess.run(command, check=True, timeout=100, env=two_threads, cwd=PROJECT)
-    codes, expected = np.load(tmp_path / "codes.npy"), hasher.encode(items)
+    codes = np.load(folder / "codes.npy")
     # another number of threads may round another way
     assert codes.shape == expected.shape and np.unpackbits(codes ^ expected).mean() < 0.01
+
+
+ENDS = """
+import os, sys
+import pts3h
+model = pts3h.load_model(sys.argv[1])
+if os.fork():
+    assert os.wait()[1] == 0
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes do not fork here")
+def test_a_forked_child_ends_where_onnxruntime_was_loaded(exported):
+    """It must not wait for threads that it does not have."""
+    two_threads = os.environ | {"OMP_NUM_THREADS": "2"}
+    command = [sys.executable, "-c", ENDS, exported("frozen")]
+    subprocess.run(command, check=True, timeout=100, env=two_threads, cwd=PROJECT)

@@ -50,16 +50,16 @@ def features_of(hasher, kind):
     """What enters the head, computed here."""
     if kind == "vectors":
         return VECTORS
-    model = hasher.model
-    frozen = None if model.backbone is None else FrozenBackbone(model.backbone, name="small")
-    return (frozen or model.teacher.backbone.eval())(tensors()).numpy()
+    networks = hasher.model.networks
+    frozen = None if networks.backbone is None else FrozenBackbone(networks.backbone, name="small")
+    return (frozen or networks.teacher.backbone.eval())(tensors()).numpy()
 
 
 def look_of(hasher, kind, features):
     """The real outputs behind the look bits, learned here."""
     copies = np.empty((0, 0, features.shape[1]), np.float32)
     if kind == "frozen":
-        found = compute_features(ImageArray(IMAGES), hasher.model.backbone, hasher.model.used, False)
+        found = compute_features(ImageArray(IMAGES), hasher.model.networks.backbone, hasher.model.used, False)
         copies = np.asarray(found.array[:, 1:])
     return learn_steady_bits(features, copies, LOOK, seed=0)(features)
 
@@ -81,7 +81,7 @@ def test_the_learned_bits_are_those_of_a_model_without_look_bits(hasher, kind):
     plain = fitted(items, **settings)
     np.testing.assert_array_equal(plain.outputs(items)[0], hasher.outputs(items)[0])
     assert plain.fingerprint != hasher.fingerprint
-    assert not any(name.startswith("look.") for name in plain.model.tensors())
+    assert not any(name.startswith("look.") for name in plain.model.networks.tensors())
 
 
 def test_how_long_the_codes_are(hasher, kind):
@@ -147,7 +147,7 @@ def test_only_items_that_take_part_count():
     labels = np.where(np.arange(40) < 10, np.arange(40) % 2, -1)
     hasher = Hasher(bits=8, look_bits=3, steps=2, hidden=8)
     hasher.fit(VECTORS, labels=labels, unlabelled=np.arange(10, 25))
-    np.testing.assert_allclose(hasher.model.look.center, VECTORS[:25].mean(axis=0), atol=1e-6)
+    np.testing.assert_allclose(hasher.model.networks.look.center, VECTORS[:25].mean(axis=0), atol=1e-6)
 
 
 def test_of_many_items_a_sample_counts(monkeypatch):
@@ -170,9 +170,9 @@ def test_a_fine_tuned_network_learns_the_look_of_what_it_encodes():
     """At the size and with the mirror images of encoding, not those of training."""
     model = fitted(IMAGES, look_bits=3, **SMALL, code_size=32, mirror=True).model
     larger = tensors(32)
-    backbone = model.teacher.backbone.eval()
+    backbone = model.networks.teacher.backbone.eval()
     expected = (backbone(larger) + backbone(larger.flip(3))).mean(dim=0) / 2
-    np.testing.assert_allclose(model.look.center, expected.detach(), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(model.networks.look.center, expected.detach(), rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pytest
 
 from pts3h import Model, UserError, load_model, unpack
 from pts3h.data.inputs import VectorInputs
+from pts3h.model.trained import Networks
 from pts3h.nets.feature_cache import FrozenBackbone
 from tests.model.models import SMALL, VECTORS, fitted
 from tests.pictures import pictures, write_pictures
@@ -18,6 +19,12 @@ from tests.pictures import pictures, write_pictures
 @pytest.fixture(scope="module")
 def hasher():
     return fitted()
+
+
+def changed(hasher, **settings):
+    """The same networks with other settings."""
+    networks = hasher.model.networks
+    return Model(replace(networks, used=networks.used.but(settings)), {}, [])
 
 
 class TestEncodingPictures:
@@ -30,7 +37,7 @@ class TestEncodingPictures:
         return fitted(self.IMAGES, **SMALL)
 
     def changed(self, hasher, **settings):
-        model = replace(hasher.model, used=hasher.used.but(settings))
+        model = changed(hasher, **settings)
         return model.outputs(self.IMAGES)[0], model.fingerprint
 
     def test_mirror(self, whole):
@@ -56,7 +63,7 @@ def test_a_frozen_network_codes_a_picture_as_its_mirror_image():
     turned = np.ascontiguousarray(images[:, :, ::-1])
     ours, theirs = (hasher.outputs(some)[0] for some in (images, turned))
     np.testing.assert_allclose(ours, theirs, rtol=1e-3, atol=1e-5)
-    plain = replace(hasher.model, used=hasher.used.but({"mirror": False}))
+    plain = changed(hasher, mirror=False)
     assert np.abs(plain.outputs(images)[0] - plain.outputs(turned)[0]).max() > 1e-5
     assert plain.fingerprint != hasher.fingerprint
 
@@ -65,8 +72,8 @@ def test_backbone_and_fingerprint_are_made_once_per_loaded_model(tmp_path, monke
     images, _ = pictures(40, side=16)
     fitted(images, **SMALL, freeze=True).save(tmp_path / "model")
     made = []
-    tensors, build = Model.tensors, FrozenBackbone.__init__
-    monkeypatch.setattr(Model, "tensors", lambda self: made.append("hash") or tensors(self))
+    tensors, build = Networks.tensors, FrozenBackbone.__init__
+    monkeypatch.setattr(Networks, "tensors", lambda self: made.append("hash") or tensors(self))
     monkeypatch.setattr(
         FrozenBackbone,
         "__init__",

@@ -7,7 +7,7 @@ import signal
 import pytest
 
 from pts3h import UserError, load_model
-from pts3h.model import folder as model_folder
+from pts3h.model import weights
 from tests.model.models import fitted
 
 STEPS = ("mkdir", "open", "fsync", "replace", "rename", "unlink", "rmdir", "link")
@@ -86,14 +86,14 @@ def test_a_crash_in_a_new_folder_leaves_no_model_or_a_whole_one(new, tmp_path):
 
 def test_a_model_that_is_replaced_while_it_is_read(old, new, tmp_path, monkeypatch):
     old.save(tmp_path / "model")
-    read, others = model_folder.load_file, iter([new, old, new])
+    read, others = weights.load_file, iter([new, old, new])
 
     def meanwhile(path):
         if (other := next(others, None)) is not None:
             other.save(tmp_path / "model", overwrite=True)
         return read(path)
 
-    monkeypatch.setattr(model_folder, "load_file", meanwhile)
+    monkeypatch.setattr(weights, "load_file", meanwhile)
     assert load_model(tmp_path / "model").fingerprint == new.fingerprint
 
 

@@ -1,7 +1,5 @@
 """The one way to run a network over many items."""
 
-from functools import partial
-
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -11,12 +9,9 @@ from ..data.inputs import Inputs
 from ..nets.backbones.backbone import Backbone
 from ..nets.hash_network import HashNetwork
 from ..nets.look import TwoParts
-from ..util.forks import after_fork
+from ..util import torch_threads  # noqa: F401  (sets them)
 from ..util.memory import keep_freed_memory
 from ..util.progress import Progress, bar
-
-# OpenMP's threads stay behind when a process forks, and a child that counts on them waits for ever.
-after_fork(partial(torch.set_num_threads, 1))
 
 
 @torch.inference_mode()
