@@ -137,7 +137,7 @@ def test_consistency_is_zero_only_where_views_and_weights_are_equal():
         def __init__(self, inputs):
             self.inputs = inputs
 
-        def two_views(self, positions, seed):
+        def two_views(self, positions, seed, share=None):
             clean = self.inputs.clean(positions)
             return clean, clean.clone()
 

@@ -94,13 +94,13 @@ def test_a_warm_start_trains_a_head_first_and_begins_from_it(runs):
     head, whole = runs
     assert head["used"] == used.for_frozen_head() and head["start"] is None and head["name"] == "head"
     assert whole["used"] == used and whole["start"].backbone is None
-    assert fitted.model.backbone is None and fitted.model.teacher.backbone is not None
+    assert fitted.model.networks.backbone is None and fitted.model.networks.teacher.backbone is not None
 
 
 def test_a_cold_start_does_not(runs):
     used, fitted = fit("cold")
     assert [run["start"] for run in runs] == [None] and runs[0]["used"] == used
-    assert fitted.model.teacher.backbone is not None
+    assert fitted.model.networks.teacher.backbone is not None
 
 
 @pytest.mark.parametrize("kind", ["frozen", "warm", "cold"])

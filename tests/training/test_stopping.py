@@ -52,3 +52,21 @@ def test_another_thread_leaves_signals_alone():
     thread.start()
     thread.join()
     assert found == [(False, before)]
+
+
+def test_torchrun_says_it_twice_and_by_another_signal():
+    """A terminal tells all processes, and torchrun tells them again: the step is finished all the same."""
+    before = signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        with stop_signal(by_torchrun=True) as stopping:
+            assert not stopping.is_set()
+            for _ in range(3):
+                os.kill(os.getpid(), number)
+                assert stopping.is_set()
+    assert before == (signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT))
+
+
+def test_sigterm_is_left_alone_without_torchrun():
+    before = signal.getsignal(signal.SIGTERM)
+    with stop_signal():
+        assert signal.getsignal(signal.SIGTERM) is before

@@ -6,6 +6,7 @@ import os
 import stat
 import time
 from concurrent.futures import ThreadPoolExecutor
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from pts3h.util.files import (
     locked,
     write_array,
     write_atomic,
+    write_first,
     write_json,
     write_text,
     write_together,
@@ -188,3 +190,22 @@ class TestCacheFolder:
         monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
         monkeypatch.setenv("HOME", str(tmp_path))
         assert cache_folder("a") == tmp_path / ".cache" / "pts3h" / "a"
+
+
+class TestWriteFirst:
+    @pytest.mark.parametrize("links", [True, False])
+    def test_a_new_file(self, tmp_path, monkeypatch, links):
+        if not links:
+            monkeypatch.setattr(os, "link", Mock(side_effect=PermissionError))
+        write_first(tmp_path / "a", lambda file: file.write(b"new"))
+        assert (tmp_path / "a").read_bytes() == b"new"
+        assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+    def test_somebody_was_quicker(self, tmp_path):
+        def write(file):
+            (tmp_path / "a").write_bytes(b"theirs")
+            file.write(b"ours")
+
+        write_first(tmp_path / "a", write)
+        assert (tmp_path / "a").read_bytes() == b"theirs"
+        assert [path.name for path in tmp_path.iterdir()] == ["a"]

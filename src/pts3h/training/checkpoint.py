@@ -13,7 +13,7 @@ from safetensors.torch import save as serialize
 from torch import Tensor, nn
 
 from ..errors import UserError
-from ..model.folder import CHECKPOINT
+from ..model.described import CHECKPOINT
 from ..model.model import Record
 from ..settings.defaults import ADDED_LATER
 from ..settings.used import Used

@@ -16,6 +16,7 @@ from ..settings.used import Used
 from ..util.memory import keep_freed_memory
 from ..util.progress import Progress
 from .loop import Judge, Run, Watcher, train
+from .ranks import Ranks
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,7 @@ def learn(
     watch: Watcher | None = None,
     judge: Judge | None = None,
     name: str = "training",
+    ranks: Ranks | None = None,
     progress: Progress = None,
 ) -> Learned:
     """Train on a problem.
@@ -54,6 +56,7 @@ def learn(
         watch: called with each step's record.
         judge: called now and then with the teacher's outputs.
         name: for the progress bar.
+        ranks: the processes that share each batch, where there are several.
         progress: whether to show a bar.
     """
     keep_freed_memory()
@@ -73,7 +76,9 @@ def learn(
         student.standardize(*problem.inputs.standard)
     device = pick_device(used.device)
     student, network = student.to(device), network.to(device)
+    if ranks is not None:
+        ranks.take_from_first([*student.state_dict().values(), *objective.parameters()])
     teacher = Teacher(student, network)
-    run = Run(student, teacher, problem.inputs, batches, objective, used, folder, name, watch, judge)
+    run = Run(student, teacher, problem.inputs, batches, objective, used, folder, name, watch, judge, ranks)
     history = train(run, resume=resume, progress=progress)
     return Learned(student.eval().cpu(), network.eval().cpu(), history)

@@ -2,11 +2,15 @@
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..errors import UserError
-from ..model.folder import CHECKPOINT, WEIGHTS
+from ..model.described import CHECKPOINT, WEIGHTS
 from ..model.replacing import current
 from ..util.files import explain_os_errors
+
+if TYPE_CHECKING:  # to claim a folder takes no torch
+    from .ranks import Ranks
 
 
 def is_unfinished(folder: Path) -> bool:
@@ -41,6 +45,19 @@ def claim_folder(folder: Path, *, resume: bool, overwrite: bool) -> Path:
     if not os.access(folder, os.W_OK):
         raise UserError(f"cannot write into {folder}: choose another folder")
     return folder
+
+
+def claim_once(
+    out: Path | str | None, ranks: "Ranks | None", *, resume: bool, overwrite: bool
+) -> tuple[Path | None, bool]:
+    """Claim the folder that was asked for, once for all ranks; whether a stopped run in it is to go on."""
+    if out is None:
+        return None, False
+    folder = Path(out)
+    if ranks is None or ranks.first:
+        claim_folder(folder, resume=resume, overwrite=overwrite)
+    going_on = resume and is_unfinished(folder)
+    return folder, going_on if ranks is None else bool(ranks.first_says(going_on))
 
 
 def refusal(folder: Path, resume: bool) -> str:

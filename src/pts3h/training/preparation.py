@@ -18,6 +18,7 @@ from ..settings.resolve import check_known
 from ..settings.used import Used
 from ..unsupervised.guide import neighbourhood
 from ..util.progress import Progress
+from .ranks import Ranks
 
 NAMED = 3  # broken pictures that a message names
 
@@ -40,17 +41,26 @@ def picture_problem(
     return Problem(ImageInputs(images, used.image_size, image_views(used)), training.known, pool, near)
 
 
-def compute_features(images: Images, backbone: Backbone, used: Used, progress: Progress) -> Features:
+def compute_features(
+    images: Images, backbone: Backbone, used: Used, progress: Progress, ranks: Ranks | None = None
+) -> Features:
     """Frozen features of the images and of their perturbed copies, through the cache."""
     frozen = FrozenBackbone(backbone, name=used.backbone)
-    return frozen.cached(
-        images,
-        size=used.image_size,
-        copies=used.views,
-        views=image_views(used),
-        mirror=used.mirrors_features,
-        progress=progress,
-    )
+
+    def cached(some: Images) -> Features:
+        return frozen.cached(
+            some,
+            size=used.image_size,
+            copies=used.views,
+            views=image_views(used),
+            mirror=used.mirrors_features,
+            progress=progress,
+        )
+
+    if ranks is not None:  # each rank fills the cache with its part, and finds the others' parts there
+        cached(images.subset(ranks.part(len(images))))
+        ranks.wait()
+    return cached(images)
 
 
 def image_views(used: Used) -> ImageViews:

@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Callable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from ..errors import CollapseWarning, Interrupted
 from ..model.folder import save_model
 from ..model.model import Model
 from ..model.networks import NetworkMaker, head_maker, load_backbone, whole_maker
+from ..model.trained import Networks
 from ..nets.backbones.backbone import Backbone
 from ..nets.hash_network import HashNetwork
 from ..nets.look import TwoParts
@@ -32,6 +33,7 @@ from .learning import Learned, learn
 from .look import learn_look
 from .loop import Judge, Watcher
 from .preparation import compute_features, find_broken, picture_problem, vector_problem, without_broken
+from .ranks import Ranks
 from .tuning import Trial, Tuning
 
 ObjectiveMaker = Callable[[Problem, Used], Objective]
@@ -67,6 +69,7 @@ class Trainer:
         checked: compare with codes that need no training, on what is kept back first, and keep the better.
         progress: whether to show bars.
         asked: what the user asked for, to keep with the model.
+        ranks: the processes that share the training, where there are several.
     """
 
     objective: ObjectiveMaker = build_pts3h
@@ -79,6 +82,7 @@ class Trainer:
     checked: bool = False
     progress: Progress = None
     asked: Mapping[str, Any] = field(default_factory=dict)
+    ranks: Ranks | None = None
 
     def fit(self, training: TrainingSet, used: Used) -> Fitted:
         """Train a model, and save it where there is a folder."""
@@ -91,8 +95,10 @@ class Trainer:
             fitted = self._fit_frozen(training, images, used)
         else:
             fitted = self._fit_whole(training, images, used)
-        if self.folder is not None:
+        if self.folder is not None and (self.ranks is None or self.ranks.first):
             save_model(fitted.model, self.folder, overwrite=True)
+        if self.ranks is not None:
+            self.ranks.wait()  # until it is written
         return_freed_memory()  # what a fit frees lies scattered: the next one would take more
         return fitted
 
@@ -145,7 +151,7 @@ class Trainer:
     def _frozen_problem(
         self, training: TrainingSet, images: Images, backbone: Backbone, used: Used
     ) -> tuple[TrainingSet, Problem, dict[int, str]]:
-        features = compute_features(images, backbone, used, self.progress)
+        features = compute_features(images, backbone, used, self.progress, self.ranks)
         training = without_broken(training, features.broken, used)
         return training, vector_problem(training, features.array, used), features.broken
 
@@ -160,7 +166,8 @@ class Trainer:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", CollapseWarning)  # the run that counts will say so
             try:
-                return check_training(problem, used, learn)
+                check = check_training(problem, used, learn)
+                return check if check is None else Check(**self._settled(asdict(check)))
             except Interrupted as error:
                 message = "stopped during the check, before the training: run the same command again"
                 raise Interrupted(message) from error
@@ -169,7 +176,11 @@ class Trainer:
         """The settings with the share of alike pairs, where it is left to an estimate."""
         if problem.neighbourhood is None or problem.known.labels is not None or "similar_share" in self.asked:
             return used
-        return used.but({"similar_share": problem.neighbourhood.similar_share(problem.known)})
+        return used.but({"similar_share": self._settled(problem.neighbourhood.similar_share(problem.known))})
+
+    def _settled(self, value: Any) -> Any:
+        """What was found by arithmetic and decides how to go on: all ranks take rank 0's."""
+        return value if self.ranks is None else self.ranks.first_says(value)
 
     def _choose(self, problem: Problem, used: Used, make: NetworkMaker) -> tuple[Used, list[Trial]]:
         """The settings, tuned on what is held out where that is wanted."""
@@ -179,8 +190,9 @@ class Trainer:
             stored = stored_settings(self.folder)
             return used.but({name: stored[name] for name in self.tuning.values}), []
         train = partial(self._learn, make=make, progress=False)
-        chosen, trials = self.tuning.select(problem, used, train, progress=self.progress)
-        return used.but(chosen), trials
+        _, trials = self.tuning.select(problem, used, train, progress=self.progress)
+        trials = [Trial(**trial) for trial in self._settled([asdict(trial) for trial in trials])]
+        return used.but(best_trial(trials).settings), trials
 
     def _learn(
         self,
@@ -208,6 +220,7 @@ class Trainer:
             watch=self.watch if last else None,
             judge=self.judge if last else None,
             name=name or self.name,
+            ranks=self.ranks,
             progress=self.progress if progress is None else progress,
         )
 
@@ -239,18 +252,8 @@ class Trainer:
         if trials:
             best = best_trial(trials)
             summary["validation"] = {"trials": len(trials), "score": round(best.score, 4), **best.settings}
-        model = Model(
-            used,
-            learned.student.center.numel(),
-            learned.student,
-            learned.teacher,
-            backbone,
-            look,
-            summary,
-            learned.history,
-            self.asked,
-        )
-        return Fitted(model, broken, trials)
+        networks = Networks(used, learned.student, learned.teacher, backbone, look)
+        return Fitted(Model(networks, summary, learned.history, self.asked), broken, trials)
 
 
 def width_of(problem: Problem) -> int:

@@ -1,4 +1,8 @@
-"""Ctrl-C lets the step at hand finish, so that a run stops where it can go on."""
+"""Ctrl-C lets the step at hand finish, so that a run stops where it can go on.
+
+torchrun hands a signal on to its processes, and a terminal has told them already: there one Ctrl-C comes
+twice. So it stops nobody at once there; torchrun kills what goes on for half a minute.
+"""
 
 import signal
 import threading
@@ -8,8 +12,12 @@ from typing import Any
 
 
 @contextmanager
-def stop_signal() -> Iterator[threading.Event]:
-    """An event that Ctrl-C sets; a second Ctrl-C stops at once."""
+def stop_signal(*, by_torchrun: bool = False) -> Iterator[threading.Event]:
+    """An event that Ctrl-C sets; a second Ctrl-C stops at once.
+
+    Args:
+        by_torchrun: whether signals come by way of torchrun; SIGTERM then counts as well.
+    """
     stopping = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield stopping
@@ -17,10 +25,13 @@ def stop_signal() -> Iterator[threading.Event]:
 
     def stop(number: int, frame: Any) -> None:
         stopping.set()
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        if not by_torchrun:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
 
-    before = signal.signal(signal.SIGINT, stop)
+    numbers = (signal.SIGINT, signal.SIGTERM) if by_torchrun else (signal.SIGINT,)
+    before = {number: signal.signal(number, stop) for number in numbers}
     try:
         yield stopping
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -57,6 +57,13 @@ class Tuning:
             if not len(values):
                 raise UserError(f"the grid has no values for {name}")
 
+    @classmethod
+    def asked(cls, share: float | None, grid: Mapping[str, Sequence[float]] | None) -> "Tuning | None":
+        """What a user wants chosen; nothing, if neither is given."""
+        if share is None and grid is None:
+            return None
+        return cls(SHARE if share is None else share, grid)
+
     @property
     def values(self) -> Mapping[str, Sequence[float]]:
         """What is tried, by setting."""

@@ -50,6 +50,21 @@ def write_atomic(path: Path | str, write: Callable[[BinaryIO], object]) -> None:
     write_together({Path(path): write})
 
 
+def write_first(path: Path, write: Callable[[BinaryIO], object]) -> None:
+    """Write a file as :func:`write_atomic` does, but leave one alone that somebody else has just written."""
+    remove_leftovers(path)
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    write_atomic(temporary, write)
+    with explain_os_errors(path):
+        try:
+            with suppress(FileExistsError):
+                os.link(temporary, path)
+        except OSError:  # a disk on which a file has one name only
+            temporary.replace(path)
+        temporary.unlink(missing_ok=True)
+        sync_folder(path.parent)
+
+
 def write_together(writes: Mapping[Path, Callable[[BinaryIO], object]]) -> None:
     """Write files of one folder that belong together.
 
