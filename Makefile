@@ -3,14 +3,14 @@ PYTHON ?= python3
 BIN := .venv/bin
 # more options of test-faults, such as --seed 7 for the random moments of a run that failed
 FAULTS ?=
-# test processes: one per core, and one for those that wait for Milvus
+# test processes: one per core, and one for those that wait for a server
 RUNS := $(shell expr $$(nproc 2>/dev/null || echo 1) + 1)
 export PTS3H_CACHE ?= $(CURDIR)/.cache
 
 # processes that measure mutants at a time
 JOBS ?= 2
 
-.PHONY: help setup browser test test-faults coverage mutants fuzz sanitize levels audit lint types docs generate lock wheel demo serve clean
+.PHONY: help setup browser test test-faults coverage mutants bounds fuzz sanitize levels audit lint types docs generate lock wheel demo serve clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -59,6 +59,9 @@ coverage: setup browser  ## which share of the library the tests run, line by li
 mutants: setup  ## which share of small wrong changes the tests notice; ONLY=src/pts3h/codes.py for one file
 	OMP_NUM_THREADS=1 nice $(BIN)/python -m tools.mutants --jobs $(JOBS) $(if $(ONLY),--only $(ONLY))
 
+bounds: setup  ## take each bound of the server out in turn: a test must fail without it (ten minutes)
+	$(BIN)/python tools/without_bounds.py
+
 fuzz: setup  ## 20,000 odd inputs for each parser, where make test tries a hundred (half an hour)
 	$(BIN)/pytest tests/fuzz --numprocesses $(RUNS) --timeout 3600 --hypothesis-profile long
 
@@ -86,7 +89,7 @@ docs: setup  ## check every page and link, build the site into site/
 generate: setup  ## write the pages that are made from the code
 	$(BIN)/python tools/generate_docs.py
 
-wheel: setup  ## build the wheel into dist/, try it in an empty environment, write its SBOM beside it
+wheel: setup  ## build the wheel into dist/, try it in empty environments, with torch and without, write its SBOM beside it
 	rm -rf build dist
 	$(BIN)/pip wheel --quiet --no-deps --wheel-dir dist .
 	$(BIN)/python tools/try_wheel.py dist

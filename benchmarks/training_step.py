@@ -8,7 +8,7 @@ What is above 1 is the cost of views, batches, losses, optimiser, moving average
 from timing import race  # isort: skip
 
 from collections.abc import Callable
-from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -78,23 +78,37 @@ def compare(title: str, run: Run, seconds: float) -> None:
     print(f"{title:<28} bare {each['bare']:8.2f} ms   step {each['step']:8.2f} ms   {ratio:.3f}x")
 
 
-def main() -> None:
-    rng = np.random.default_rng(0)
-    features: NDArray[np.float16] = rng.random((ITEMS, 4, 1280), dtype=np.float32).astype(np.float16)
-    pixels = rng.integers(0, 256, (ITEMS, 32, 32, 3), dtype=np.uint8)
-    training = TrainingSet(from_array(pixels), known_pairs(), np.arange(LABELLED, ITEMS))
-    frozen = resolve(Settings(bits=BITS, steps=200), training)
-    inputs = VectorInputs(features)
-    head = lambda: HashNetwork(BITS, inputs=1280, hidden=512, dropout=frozen.dropout)  # noqa: E731
-    compare("cached features, 32 + 96", make_run(inputs, head, frozen), seconds=40)
-    larger = replace(frozen, labelled_per_batch=64, unlabelled_per_batch=192, steps=100)
-    compare("cached features, 64 + 192", make_run(inputs, head, larger), seconds=40)
+def pictures() -> NDArray[np.uint8]:
+    return np.random.default_rng(0).integers(0, 256, (ITEMS, 32, 32, 3), dtype=np.uint8)
 
-    asked = Settings(bits=BITS, freeze=False, steps=2, labelled_per_batch=16, unlabelled_per_batch=48)
-    used = resolve(asked, training)
+
+def used_for(pixels: NDArray[np.uint8], **settings: Any) -> Used:
+    training = TrainingSet(from_array(pixels), known_pairs(), np.arange(LABELLED, ITEMS))
+    return resolve(Settings(bits=BITS, **settings), training)
+
+
+def run_on_features(steps: int, **settings: Any) -> Run:
+    """A head on cached features."""
+    features = np.random.default_rng(0).random((ITEMS, 4, 1280), dtype=np.float32).astype(np.float16)
+    used = used_for(pictures(), steps=steps, **settings)
+    head = lambda: HashNetwork(BITS, inputs=1280, hidden=512, dropout=used.dropout)  # noqa: E731
+    return make_run(VectorInputs(features), head, used)
+
+
+def run_on_pictures(steps: int, **settings: Any) -> Run:
+    """A whole image network."""
+    pixels, sizes = pictures(), {"labelled_per_batch": 16, "unlabelled_per_batch": 48}
+    used = used_for(pixels, steps=steps, freeze=False, **sizes, **settings)
     whole = whole_maker(used, EfficientNetLite("efficientnet-lite0"))
-    images = ImageInputs(ImageArray(pixels), used.image_size, ImageViews())
-    compare(f"lite0 at {used.image_size} px, 16 + 48", make_run(images, whole, used), seconds=60)
+    return make_run(ImageInputs(ImageArray(pixels), used.image_size, ImageViews()), whole, used)
+
+
+def main() -> None:
+    compare("cached features, 32 + 96", run_on_features(200), seconds=40)
+    larger = {"labelled_per_batch": 64, "unlabelled_per_batch": 192}
+    compare("cached features, 64 + 192", run_on_features(100, **larger), seconds=40)
+    images = run_on_pictures(2)
+    compare(f"lite0 at {images.used.image_size} px, 16 + 48", images, seconds=60)
 
 
 if __name__ == "__main__":

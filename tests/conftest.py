@@ -18,6 +18,8 @@ from tests.faults.tally import (  # noqa: F401  (hooks: the table of faults at t
 hypothesis.settings.register_profile("unhurried", deadline=None)  # nothing here depends on a quick machine
 hypothesis.settings.load_profile("unhurried")
 
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # tests import onnxruntime themselves, too
+
 if "PYTEST_XDIST_WORKER" in os.environ:  # one core each: more threads only wait for each other
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
@@ -29,10 +31,10 @@ if (
 
 @pytest.hookimpl(tryfirst=True)  # before xdist looks at the groups
 def pytest_collection_modifyitems(items):
-    """All that talks to Milvus runs in one process: one server is enough."""
+    """All that talks to one server runs in one process, and so does all that needs exported models."""
     for item in items:
-        if "milvus_server" in item.fixturenames:
-            item.add_marker(pytest.mark.xdist_group("milvus"))
+        for fixture in {"milvus_server", "postgres_server", "exported"} & {*item.fixturenames}:
+            item.add_marker(pytest.mark.xdist_group(fixture))
 
 
 @pytest.fixture(autouse=True)
@@ -40,6 +42,14 @@ def own_cache(tmp_path_factory, monkeypatch):
     """Every test has an empty cache of its own, and leaves the user's alone."""
     monkeypatch.setenv("PTS3H_CACHE", str(tmp_path_factory.mktemp("cache")))
     monkeypatch.setenv("TORCH_HOME", str(tmp_path_factory.mktemp("torch")))
+
+
+@pytest.fixture
+def exported(tmp_path):
+    """Makes a model folder with its ONNX file, of one of the kinds in tests/model/exported.py."""
+    from tests.model.exported import copied
+
+    return lambda kind: copied(kind, tmp_path / "model")
 
 
 @pytest.fixture

@@ -45,5 +45,22 @@ def test_packages_are_named_with_what_brings_them(monkeypatch):
 
     monkeypatch.setattr(metadata, "version", nothing)
     text = str(diagnose())
-    assert "torch is missing" in text
+    assert "numpy is missing" in text
+    assert "torch not installed (pip install pts3h[train]): training, and encoding" in text
     assert "pymilvus not installed (pip install pts3h[milvus]): indexes on a Milvus server" in text
+    assert "psycopg not installed (pip install pts3h[postgres]): indexes in a Postgres database" in text
+
+
+@pytest.mark.parametrize(
+    ("missing", "said"),
+    [
+        ([], "torch; onnxruntime for 64 items or fewer, if pts3h export wrote the model as ONNX"),
+        (["onnxruntime"], "torch"),
+        (["torch"], "onnxruntime, for models that pts3h export wrote as ONNX"),
+        (["torch", "onnxruntime"], "nothing can encode here"),
+    ],
+)
+def test_what_encodes(monkeypatch, missing, said):
+    for name in missing:
+        monkeypatch.setitem(sys.modules, name, None)
+    assert f"\nencoding: {said}\n" in str(diagnose())

@@ -152,10 +152,10 @@ def press_ctrl_c(monkeypatch, call):
     """Send SIGINT when views are made for the so-manieth time."""
     original, calls = inputs.VectorInputs.two_views, iter(range(10**6))
 
-    def two_views(self, positions, seed):
+    def two_views(self, positions, seed, share):
         if next(calls) == call:
             os.kill(os.getpid(), signal.SIGINT)
-        return original(self, positions, seed)
+        return original(self, positions, seed, share)
 
     monkeypatch.setattr(inputs.VectorInputs, "two_views", two_views)
 

@@ -21,7 +21,9 @@ NAMES = [
     "SkippedWarning",
     "UserError",
     "evaluate",
+    "export_index",
     "hamming",
+    "import_index",
     "load_model",
     "open_index",
     "pack",
@@ -33,7 +35,7 @@ bits look_bits loss seed omega gamma eta consistency alpha similar_share neighbo
 divide labelled_per_batch unlabelled_per_batch steps epochs optimizer learning_rate backbone_rate
 momentum weight_decay clip warmup lead ramp
 backbone weights freeze warm_start fixed_norm hidden dropout image_size code_size mirror views crop flip
-jitter noise drop device
+jitter noise drop device precision compile
 """
 
 
@@ -57,7 +59,7 @@ def test_a_hasher_has_these():
 
 def test_a_model_has_these():
     public = {name for name in dir(pts3h.Model) if not name.startswith("_")}
-    assert public == {"bits", "encode", "fingerprint", "layout", "outputs", "parts", "tensors"}
+    assert public == {"bits", "encode", "fingerprint", "layout", "networks", "outputs", "used", "width"}
 
 
 @pytest.mark.parametrize(
@@ -98,12 +100,24 @@ def test_unknown_names():
     [
         "import pts3h",
         "import pts3h; pts3h.pack([[1, -1]]); pts3h.hamming; pts3h.evaluate",
+        "import pts3h; pts3h.open_index; pts3h.export_index; pts3h.import_index",
         "from pts3h.cli.app import main\ntry: main()\nexcept SystemExit: pass",
     ],
-    ids=["import", "codes", "help"],
+    ids=["import", "codes", "indexes", "help"],
 )
 def test_no_torch_where_it_is_not_needed(code):
-    heavy = ("torch", "faiss", "pymilvus", "matplotlib", "PIL", "sklearn")
+    heavy = (
+        "torch",
+        "faiss",
+        "pymilvus",
+        "psycopg",
+        "matplotlib",
+        "PIL",
+        "sklearn",
+        "pyarrow",
+        "apsw",
+        "pandas",
+    )
     check = f"{code}\nimport sys; print([name for name in {heavy} if name in sys.modules], file=sys.stderr)"
     done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
     assert done.stderr.strip() == "[]"

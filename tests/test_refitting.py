@@ -15,6 +15,7 @@ from tools.setting_docs import documented_settings, hasher_signature
 from pts3h import Hasher, UserError, hasher
 from pts3h.losses.table import Loss
 from pts3h.settings.asked import Settings
+from pts3h.training import stages
 from tests.pictures import pictures
 
 FAST = {"bits": 8, "hidden": 8, "labelled_per_batch": 8, "unlabelled_per_batch": 8}
@@ -99,7 +100,7 @@ class TestMIHash:
 
     @pytest.mark.parametrize(("omega", "batch"), [(None, (96, 96)), (0.0, (128, 0))])
     def test_its_own_batches(self, monkeypatch, omega, batch):
-        seen, original = set(), hasher.Trainer.objective
+        seen, original = set(), stages.Trainer.objective
 
         def look(problem, used):
             objective = original(problem, used)
@@ -112,7 +113,7 @@ class TestMIHash:
             monkeypatch.setattr(type(objective), "__call__", called)
             return objective
 
-        monkeypatch.setattr(hasher, "Trainer", lambda **how: TRAINER(look, **how))
+        monkeypatch.setattr(stages, "Trainer", lambda **how: TRAINER(look, **how))
         items, labels = vectors(400)
         Hasher(bits=8, hidden=8, loss="mihash", steps=3, omega=omega).fit(items, labels=labels)
         assert seen == {batch}
@@ -123,7 +124,7 @@ class TestMIHash:
         assert fitted.fit(items, labels=labels).used.labelled_per_batch == 32
 
 
-TRAINER = hasher.Trainer
+TRAINER = stages.Trainer
 
 
 class TestSignature:
@@ -158,7 +159,9 @@ class TestSignature:
             other = {"bits": 12, "loss": "dpsh", "seed": 5, "backbone": "small", "device": "cpu"}.get(
                 field.name
             )
-            other = {"pseudo": "code", "optimizer": "sgd", "weights": "random"}.get(field.name, other)
+            other = {"pseudo": "code", "optimizer": "sgd", "weights": "random", "precision": "bfloat16"}.get(
+                field.name, other
+            )
             if other is None:
                 other = True if "bool" in str(field.type) else 8 if "int" in str(field.type) else 0.5
             asked = Hasher(**{field.name: other}).settings

@@ -11,6 +11,7 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 PROJECT = Path(__file__).parent.parent
 
 
+@pytest.mark.timeout(1200)  # every system twice, perhaps beside other work
 @pytest.mark.parametrize("what", ["systems", "features", "figures"])
 def test_same_twice(what):
     """In a process of its own, where nothing has limited the threads."""

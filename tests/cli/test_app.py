@@ -13,6 +13,7 @@ import pts3h.cli
 from pts3h.cli.app import COMMANDS
 from pts3h.cli.setting_flags import flag_names
 from pts3h.data.datasets.table import DATASETS
+from pts3h.exchange import FORMATS
 from pts3h.index.engines import ENGINES
 from pts3h.losses.table import LOSSES
 from pts3h.nets.backbones.table import BACKBONES
@@ -27,6 +28,8 @@ LISTS = {  # what the help of a command lists, from the tables
     "index": ADDRESSES,
     "search": ADDRESSES,
     "dedup": ADDRESSES,
+    "export": [*ADDRESSES, *FORMATS.names()],
+    "import": [*ADDRESSES, *FORMATS.names()],
     "bench": [*DATASETS.names(), *BACKBONES.names()],
     "data": DATASETS.names(),
 }
@@ -43,7 +46,7 @@ def test_every_command_has_a_file_and_every_file_is_known():
     """A file is a command, or serves several."""
     files = {path.stem for path in Path(pts3h.cli.__file__).parent.glob("*.py")} - {"__init__"}
     commands = {name for name in files if hasattr(import_module(f"pts3h.cli.{name}"), "EXAMPLE")}
-    assert commands == {*COMMANDS}
+    assert {name.removesuffix("_") for name in commands} == {*COMMANDS}
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from PIL import Image, ImageOps
 
-from pts3h.data.images import ImageArray, ImageFiles, resize_batch
+from pts3h.data.images import ImageArray, ImageFiles
+from pts3h.data.resizing import resize_batch
 from tests.pictures import pictures, smooth, write_pictures
 
 PROJECT = Path(__file__).parents[2]

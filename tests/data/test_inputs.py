@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from pts3h.data.batches import Share
 from pts3h.data.images import ImageArray
 from pts3h.data.inputs import ImageInputs, VectorInputs
 from pts3h.data.views import ImageViews, VectorViews
@@ -99,3 +100,39 @@ class TestImages:
         assert first[0].shape == first[1].shape == (3, 3, 16, 16)
         assert torch.equal(first[0], again[0]) and torch.equal(first[1], again[1])
         assert not torch.equal(first[0], first[1]) and not torch.equal(first[0], other[0])
+
+
+COPIES = np.stack([VECTORS, VECTORS + 1, VECTORS + 2], axis=1)
+
+
+@pytest.mark.parametrize(
+    "inputs",
+    [
+        VectorInputs(VECTORS, VectorViews(noise=0.3, dropout=0.2)),
+        VectorInputs(VECTORS, VectorViews(noise=0.0, dropout=0.2)),
+        VectorInputs(COPIES, PLAIN),
+        VectorInputs(COPIES, VectorViews(noise=0.3, dropout=0.0), steady=True),
+        ImageInputs(ImageArray(pictures(50, side=12)[0]), 12, ImageViews()),
+        ImageInputs(ImageArray(pictures(50, side=12)[0]), 12, ImageViews(jitter=0.0)),
+    ],
+    ids=["vectors", "dropout alone", "copies", "steady", "pictures", "colours as they are"],
+)
+class TestShares:
+    positions = np.random.default_rng(1).permutation(50)[:11]
+
+    @pytest.mark.parametrize(("start", "stop"), [(0, 5), (5, 11), (3, 4), (0, 11), (6, 6)])
+    def test_an_item_looks_the_same_whoever_makes_its_views(self, inputs, start, stop):
+        whole = inputs.two_views(self.positions, 7)
+        part = inputs.two_views(self.positions, 7, Share(start, stop, 11))
+        for view, all_of_it in zip(part, whole, strict=True):
+            torch.testing.assert_close(view, all_of_it[start:stop], atol=1e-6, rtol=0)
+
+    def test_nobody_else_s_items_are_looked_at(self, inputs, monkeypatch):
+        seen, looks = [], "load" if isinstance(inputs, ImageInputs) else "_take"
+        where = inputs.images if isinstance(inputs, ImageInputs) else inputs
+        original = getattr(where, looks)
+        monkeypatch.setattr(
+            where, looks, lambda positions, *rest: seen.extend(positions) or original(positions, *rest)
+        )
+        inputs.two_views(self.positions, 7, Share(2, 6, 11))
+        assert set(seen) == set(self.positions[2:6])

@@ -22,6 +22,7 @@ MARK = re.compile(r"<!-- checked, not run:(.*)-->")
 UNMARKED = {
     "docs/RESULTS.md": "it records runs of hours",
     "docs/milvus.md": "it needs a Milvus server",
+    "docs/postgres.md": "tests/index/postgres/test_page.py runs them, beside a server",
 }
 
 

@@ -63,6 +63,18 @@ def check_program(words: list[str]) -> None:
         assert (PROJECT / words[0]).is_file(), f"there is no {words[0]}"
 
 
+def check_torchrun(words: list[str]) -> None:
+    """torchrun's own parser takes its options, and ours takes the command behind them."""
+    from torch.distributed.run import parse_args
+
+    try:
+        given = parse_args(words)
+    except SystemExit as error:
+        raise AssertionError(f"torchrun does not understand {words}") from error
+    assert given.module and given.training_script == "pts3h", "torchrun starts pts3h as a module"
+    check_pts3h(given.training_script_args)
+
+
 def check_pytest(words: list[str]) -> None:
     for word in words:
         assert not word.startswith("tests") or (PROJECT / word).exists(), f"there is no {word}"
@@ -74,4 +86,5 @@ CHECKS: dict[str, Callable[[list[str]], None]] = {
     "pip": check_pip,
     "python": check_program,
     "pytest": check_pytest,
+    "torchrun": check_torchrun,
 }

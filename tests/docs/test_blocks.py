@@ -87,6 +87,8 @@ def test_what_counts(language, code, kind):
         "pip install '.[everything]'",
         "python benchmarks/no_such_file.py",
         "python -m pts3h.no_such_module",
+        "torchrun --standalone --nproc-per-nodes 2 -m pts3h doctor",
+        "torchrun --standalone --nproc-per-node 2 -m pts3h fit photos/ --pears pairs.csv --out model/",
         "frobnicate",
     ],
 )

@@ -7,7 +7,11 @@ from tests.docs.blocks import PROJECT
 
 PAGE = (PROJECT / "docs" / "environment.md").read_text()
 NAME = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+")
-READ_BY_OTHERS = {"TORCH_HOME", "OMP_NUM_THREADS"}  # by torch and OpenMP, not by a line of ours
+LIBPQ = {"PGPASSWORD", "PGPASSFILE", "PGUSER", "PGSSLMODE", "PGSSLROOTCERT"}
+READ_BY_OTHERS = {
+    "TORCH_HOME",
+    "OMP_NUM_THREADS",
+} | LIBPQ  # by torch, OpenMP and libpq, not by a line of ours
 
 
 def read(source):

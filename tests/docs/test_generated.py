@@ -82,7 +82,9 @@ def test_every_setting_with_its_flag():
 
 def test_settings_are_in_the_groups_of_the_help():
     assert [row[0] for row in rows_below("Vectors")] == ["noise", "drop"]
-    assert [row[0] for row in rows_below("General")] == ["bits", "look_bits", "loss", "seed", "device"]
+    assert [row[0] for row in rows_below("General")] == [
+        *("bits", "look_bits", "loss", "seed", "device", "precision", "compile")
+    ]
 
 
 def test_a_setting_without_a_meaning_is_not_passed_over(monkeypatch):

@@ -23,11 +23,13 @@ from pts3h.data.items import load_array
 from pts3h.data.splits import Split
 from pts3h.index import open_index
 from pts3h.index.local import index as local_engine
+from pts3h.model.onnx_export import export_onnx
 from pts3h.teaching.answers import Answers
 from pts3h.training.checkpoint import read_checkpoint
 from pts3h.training.loop import train
 from tests.bench.cells import result, write
 from tests.cache.rows import PARTS, WIDTH, keys, rows
+from tests.faults.exported import EXPORTED
 from tests.model.models import VECTORS, fitted
 from tests.pictures import write_pictures
 from tests.training.runs import make_run
@@ -67,6 +69,17 @@ class ModelFolder(Format):
         model = load_model(folder)
         used = json.dumps([model.used.to_json(), model.asked, model.summary, model.history, model.width])
         return model.fingerprint, used, model.encode(VECTORS).codes.tolist()
+
+
+class OnnxFile(ModelFolder):
+    """Damage at its end makes it nobody's: then the weights serve. All other damage is refused."""
+
+    name = "model as ONNX"
+    files = ("model.onnx",)
+
+    def make(self, folder):
+        super().make(folder)
+        export_onnx(load_model(folder), folder / "model.onnx")
 
 
 class CheckpointFile(Format):
@@ -241,6 +254,7 @@ FORMATS = {
     kind.name: kind
     for kind in (
         ModelFolder,
+        OnnxFile,
         CheckpointFile,
         Benchmark,
         SplitFile,
@@ -251,6 +265,7 @@ FORMATS = {
         IndexFormat1,
         AnswerFile,
         Arrays,
+        *EXPORTED,
     )
 }
 

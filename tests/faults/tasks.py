@@ -20,7 +20,8 @@ from pts3h import Hasher
 from pts3h.bench import cells
 from pts3h.bench.plan import Cell, Setup
 from pts3h.cache import known_files
-from pts3h.cli import app, encode, fit, index  # noqa: F401  (commands are imported when they are asked for)
+from pts3h.cli import app, encode, export, fit, index  # noqa: F401  (they are imported when they are asked for)
+from pts3h.codes import Layout
 from pts3h.data.datasets.in_memory import kept
 from pts3h.data.decoding import picture_key
 from pts3h.data.images import ImageArray
@@ -32,6 +33,7 @@ from pts3h.nets.backbones.small import SmallConv
 from pts3h.teaching.answers import Answers
 from pts3h.training import loop
 from pts3h.util.download import download
+from tests.exchange.collections import SUFFIXES, make_index
 from tests.faults.formats import FORMATS, read_damaged
 from tests.faults.numbers import run_case
 from tests.model.models import PAIRS, VECTORS
@@ -201,3 +203,6 @@ def warm_up():
         replace_model(str(folder / "model"), str(folder / "trained"), say=print)
         compute_features(name + "/cache", 2, say=print)
         run_cell(folder / "cells", say=print)
+        make_index(folder / "a.index", Layout(8))
+        for suffix in SUFFIXES.values():
+            command("export", name + "/a.index", "--to", name + f"/a{suffix}", say=print)

@@ -12,19 +12,23 @@ from pts3h import UserError, load_model
 from pts3h.bench.cells import read_results
 from pts3h.index import open_index
 from tests.faults.answer_log import AnswerLog
+from tests.faults.exports import EXPORTS
 from tests.faults.tally import Lost
 from tests.faults.tasks import code_of
 from tests.faults.writer import Writer, need
+from tests.model.exported import copied
 from tests.pictures import write_pictures
 
 MODEL = {"README.md", "config.json", "history.jsonl", "model.safetensors"}
 
 
 class ModelReplacement(Writer):
+    """The old model has an ONNX file, which must not be taken for the new one's."""
+
     name = "model folder replaced"
 
     def prepare(self):
-        self.order("make_model", 0, self.source / "before")
+        copied("vectors", self.source / "before")
         self.order("make_model", 1, self.source / "new")
         self.old, self.new = (load_model(self.source / name).fingerprint for name in ("before", "new"))
 
@@ -123,7 +127,11 @@ class Codes(Writer):
         self.encode("vectors", self.target)
 
     def check_end(self):
-        assert self.read(self.target) == self.new and self.names() == {"codes.npy", "codes.ids.txt"}
+        assert self.read(self.target) == self.new and self.names() == {
+            "codes.npy",
+            "codes.ids.txt",
+            "codes.about.json",
+        }
 
 
 class FeatureCache(Writer):
@@ -315,4 +323,5 @@ WRITERS = [
     IndexChanges,
     AnswerLog,
     Download,
+    *EXPORTS,
 ]

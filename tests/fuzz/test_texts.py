@@ -18,6 +18,7 @@ from pts3h.index.engines import engine_of
 from pts3h.index.filters import matches, parse_where
 from pts3h.index.metadata import as_json, check_meta
 from pts3h.index.milvus.connection import Address
+from pts3h.index.postgres.address import Address as PostgresAddress
 from pts3h.settings.asked import RANGES, Settings
 from pts3h.util.addresses import shown_address
 from pts3h.util.sizes import parse_size
@@ -262,8 +263,10 @@ def test_sizes(text):
 addresses = st.one_of(
     st.text(max_size=30),
     st.tuples(
-        st.sampled_from(["milvus://", "http://", "", "milvus:/", "MILVUS://"]),
-        st.text(alphabet="ab1.:@/?#[]%-_ \n", max_size=20),
+        st.sampled_from(
+            ["milvus://", "postgresql://", "postgres://", "http://", "", "milvus:/", "MILVUS://"]
+        ),
+        st.text(alphabet="ab1.:@/?#[]%-_= \n", max_size=20),
     ).map("".join),
 )
 
@@ -286,15 +289,45 @@ def test_addresses(text):
 
 
 @quickly
+@given(addresses)
+@example("postgresql://a:99999/b/x")
+@example("postgresql://a:0/b/x")
+@example(f"postgresql://a:{LONG}/b/x")
+@example("postgresql://a/b%00/x")
+@example("postgresql://a/b%ff/x")
+@example("postgresql://a/b/x?port=a")
+@example("postgresql://a/b/x?options=%ff")
+@example("postgresql://\ud800/b/x")
+@example("postgresql:///b/" + "x" * 10**6)
+def test_addresses_of_tables(text):
+    found = answer(PostgresAddress.parse, text)
+    if found is not None:
+        assert 1 <= len(found.table) <= 2 and text.partition("?")[0].endswith("/" + ".".join(found.table))
+        assert all(re.fullmatch(r"[a-z_][a-z0-9_]{0,62}", part) for part in found.table)
+        assert found.parameters["dbname"] and "#" not in text
+
+
+@quickly
 @given(
     st.text(min_size=8, max_size=12),
-    st.sampled_from(["milvus://u:{}@h/x", "milvus://h/x?{}", "milvus://{}@h"]),
+    st.sampled_from(
+        [
+            "milvus://u:{}@h/x",
+            "milvus://h/x?{}",
+            "milvus://{}@h",
+            "postgresql://u:{}@h/d/x",
+            "postgresql://u:{}@h/d",
+            "postgresql://h/d/x?{}",
+            "postgres://h/d/x?password={}&a=b",
+            "postgres://{}@h",
+        ]
+    ),
 )
 def test_what_may_be_a_password_is_never_shown(secret, shape):
     address = shape.format(secret)
     shown = shown_address(address)
     assert secret not in shown
-    for parse in (engine_of, Address.parse):
+    for parse in (engine_of, Address.parse, PostgresAddress.parse):
         try:
             parse(address)
         except ValueError as error:

@@ -1,12 +1,15 @@
 """What every objective has in common, and what the semi-supervised ones share."""
 
 import math
+import re
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
+from pts3h import objectives
 from pts3h.losses.table import LOSSES
 from pts3h.objectives.objective import Objective, Terms
 from pts3h.objectives.semi_supervised import SemiSupervised
@@ -107,3 +110,12 @@ def test_an_objective_wants_nothing_by_default(batch):
     assert not Plain().needs_teacher and not Plain().needs_unlabelled and not Plain().parameters()
     assert Taught().needs_unlabelled, "the teacher speaks of unlabelled items"
     assert make_step(*batch).labelled == LABELLED
+
+
+@pytest.mark.parametrize(
+    "path", sorted(Path(objectives.__file__).parent.glob("*.py")), ids=lambda path: path.stem
+)
+def test_whoever_looks_at_inputs_or_runs_the_network_says_so(path):
+    """Of several processes that share a batch, none has these as a whole."""
+    looks = re.search(r"\bstep\.(inputs|student)\b", source := path.read_text()) is not None
+    assert looks == ("needs_inputs(self) -> bool" in source and path.stem != "objective")

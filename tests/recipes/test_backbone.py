@@ -113,7 +113,7 @@ def test_trained_whole():
     pixels, kinds = pictures(40, side=16)
     settings = {"image_size": 16, "epochs": 1, "bits": 12, "hidden": 8}
     hasher = Hasher(backbone=ROW, **settings).fit(pixels, labels=np.where(np.arange(40) < 30, kinds, -1))
-    assert hasher.used.fine_tunes and isinstance(hasher.model.teacher.backbone, OneConvolution)
+    assert hasher.used.fine_tunes and isinstance(hasher.model.networks.teacher.backbone, OneConvolution)
 
 
 def test_in_the_processes_of_a_benchmark(tmp_path):

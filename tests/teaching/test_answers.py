@@ -180,3 +180,26 @@ def test_what_nobody_has_said_is_one_clear_line(tmp_path, change):
     database.close()
     with pytest.raises(UserError, match="are damaged: restore the file from a backup"):
         Answers(path)
+
+
+@pytest.mark.parametrize("length", [0, 1, 100, 511])
+def test_a_file_that_was_cut_short_is_not_a_new_one(tmp_path, length):
+    path = tmp_path / "answers.db"
+    with Answers(path) as answers:
+        answers.pair("a", "b", True)
+    path.write_bytes(path.read_bytes()[:length])
+    with pytest.raises(UserError, match=r"are damaged|not a database of answers"):
+        Answers(path)
+
+
+def test_who_removes_the_file_begins_anew(tmp_path):
+    """Whatever a killed process left beside it."""
+    path, log = tmp_path / "answers.db", tmp_path / "answers.db-wal"
+    with Answers(path) as answers:
+        answers.pair("a", "b", True)
+        left = log.read_bytes()
+    assert left
+    path.unlink()
+    log.write_bytes(left)
+    with Answers(path) as answers:
+        assert answers.counts().alike == 0

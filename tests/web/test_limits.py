@@ -223,12 +223,17 @@ def test_streams(client, monkeypatch, tmp_path):
         "/api/duplicates?limit=101",
         "/api/answers?limit=1001",
         "/api/thumbnail?id=00.png&size=100",
-        f"/api/item?id={'a' * 4097}",
         "/api/questions/next?" + "&".join(["skip=a"] * 101),
     ],
 )
 def test_pages(client, path):
     refused(client.get(path), 422, "bad_request")
+
+
+def test_ids(client, monkeypatch):
+    """An id that is too long is refused before the index is asked, which would refuse it as well."""
+    monkeypatch.setattr(client.app.state.site.collection, "reading", None)
+    refused(client.get(f"/api/item?id={'a' * 4097}"), 422, "bad_request")
 
 
 @pytest.mark.parametrize(

@@ -24,8 +24,9 @@ HOME = Path(__file__).resolve().parents[1]
 SHARED = ("codes.py", "evaluation.py", "data", "model", "nets", "settings", "training")
 # what counts for the systems that are made of it
 OWN = ("losses", "objectives", "systems", "unsupervised")
-# What writes, reads, shows or explains shapes no figure. Choices of settings, and what tries may draw, are
-# compared by what comes of them: each run says with which settings it was made.
+# What writes, reads, shows or explains shapes no figure, nor does what several processes share: a figure is
+# made by one. Choices of settings, and what tries may draw, are compared by what comes of them: each run says
+# with which settings it was made.
 IDLE = frozenset(
     {
         "data/pair_files.py",
@@ -34,6 +35,7 @@ IDLE = frozenset(
         "model/folder.py",
         "model/replacing.py",
         "model/verdict.py",
+        "nets/whole_batch.py",
         "settings/asked.py",
         "settings/defaults.py",
         "settings/documented.py",
@@ -44,6 +46,7 @@ IDLE = frozenset(
         "training/checkpoint.py",
         "training/health.py",
         "training/output_folder.py",
+        "training/ranks.py",
         "training/stopping.py",
         "training/tensorboard.py",
         "training/tuning.py",

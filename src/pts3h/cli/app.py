@@ -3,18 +3,21 @@
 import sys
 import warnings
 from importlib import import_module
-from typing import Annotated, Any, cast
+from keyword import iskeyword
+from typing import Annotated, Any, NoReturn, cast
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from .. import __version__
 from ..errors import UserError
+from ..util.torchrun import several_processes
 from .output import fail, show_warning
 
 INTERRUPTED = 130  # what typer makes of Ctrl-C
 
-# in the order in which people meet them; each is a module of this folder with a function of the same name
+# in the order in which people meet them; each is a module of this folder with a function of the same name,
+# or with an underscore behind it where Python keeps the name for itself
 COMMANDS = {
     "fit": "Learn codes from items and a few known pairs (or labels).",
     "report": "Write a page by which to judge a model.",
@@ -24,6 +27,8 @@ COMMANDS = {
     "open": "Search a folder of pictures in the browser, with nothing prepared.",
     "serve": "Serve the search page of an index.",
     "dedup": "Print groups of near-duplicates.",
+    "export": "Write an index into a file that other programs read, or a model as ONNX.",
+    "import": "Add the codes of a file to an index.",
     "evaluate": "Measure retrieval: MAP, precision, with ties by expectation.",
     "bench": "Compare systems on the same splits.",
     "data": "Get a data set, verify it, and show how it is split.",
@@ -47,15 +52,18 @@ class Commands(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, TyperCommand | None, list[str]]:
         """The command itself, for running it."""
         name, command, rest = super().resolve_command(ctx, args)
+        if name != "fit" and several_processes():
+            raise UserError(f"torchrun is for fit, whose work it shares: run pts3h {name} by itself")
         return name, None if command is None or name is None else load_command(name), rest
 
 
 def load_command(name: str) -> TyperCommand:
     """Import the module of a command and make typer read its function."""
-    module = import_module(f".{name}", __package__)
+    in_python = f"{name}_" if iskeyword(name) else name
+    module = import_module(f".{in_python}", __package__)
     alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
     alone.command(name, cls=getattr(module, "COMMAND_CLASS", None), epilog=f"Example: {module.EXAMPLE}")(
-        getattr(module, name)
+        getattr(module, in_python)
     )
     command = typer.main.get_command(alone)
     command.name = name
@@ -89,7 +97,16 @@ def options(
 
 
 def main() -> None:
-    """Run the command line: a user's mistake is one line and exit code 2, no traceback."""
+    """Run the command line."""
+    if several_processes():
+        from .as_one import run_as_one  # brings torch, which the help does without
+
+        run_as_one(run)
+    run()
+
+
+def run() -> NoReturn:
+    """Run a command: a user's mistake is one line and exit code 2, no traceback."""
     warnings.showwarning = show_warning
     warnings.filterwarnings("ignore", "Image size .* exceeds limit")  # ours is told by name, in our words
     code: Any = None

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from ..codes import By
+from ..exchange.formats import FORMATS
 from ..index.engines import ENGINES
 from ..nets.backbones.table import BACKBONES
 
@@ -15,6 +16,10 @@ ItemsSource = Annotated[
 ]
 Root = Annotated[Path | None, typer.Option(help="Where relative paths of a CSV or list file start.")]
 IndexAddress = Annotated[str, typer.Argument(help=f"{' or '.join(engine.address for engine in ENGINES)}.")]
+FileFormat = Annotated[
+    str | None,
+    typer.Option("--format", help=f"{', '.join(FORMATS.names())}; by default, the suffix decides."),
+]
 SearchBy = Annotated[
     By,
     typer.Option(

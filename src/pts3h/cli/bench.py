@@ -13,6 +13,7 @@ from ..bench.plan import Old, Plan, Setup, claim
 from ..data.datasets.table import DATASETS
 from ..errors import UserError
 from ..systems.table import SYSTEMS
+from ..util.extras import require
 from ..util.progress import bar_or_lines
 from .arguments import BackboneName
 from .output import say
@@ -93,6 +94,7 @@ def bench(
     if show_list:
         print("\n".join(SYSTEMS.names()))
         return
+    require("torch", "training")
     from ..bench.idle_settings import refuse_idle_settings  # these bring torch
     from ..bench.matrix import run_matrix
     from ..bench.report import write_report

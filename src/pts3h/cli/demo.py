@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from ..util.extras import require
+
 EXAMPLE = "pts3h demo --out demo-output"
 
 
@@ -21,6 +23,7 @@ def demo(
     ] = None,
 ) -> None:
     """Train PTS3H and its baseline on real pictures, print a table, write a gallery and a model."""
+    require("torch", "training")
     from ..bench.demo import run_demo  # brings torch
 
     counts = tuple(label_count or (100, 500))

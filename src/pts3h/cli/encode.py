@@ -10,8 +10,11 @@ import pts3h
 
 from ..data.items import read_items
 from ..errors import UserError
+from ..exchange.about import About
+from ..exchange.beside import BESIDE_NPY, refuse_existing
+from ..exchange.items import Batch, Outgoing
+from ..exchange.npy import write_npy
 from ..settings.asked import Network
-from ..util.files import array_writer, text_writer, write_together
 from .arguments import ItemsSource, ModelFolder, Root
 from .output import AsJson, bits_facts, say
 
@@ -24,7 +27,9 @@ def encode(
     out: Annotated[
         Path,
         typer.Option(
-            "--out", "-o", help=".npy for the codes; the ids go beside it as .ids.txt, a line each."
+            "--out",
+            "-o",
+            help=".npy for the codes; beside it go the ids, .ids.txt, and what the codes are, .about.json.",
         ),
     ],
     network: Annotated[Network, typer.Option(help="'teacher', or 'student' for variant S.")] = "teacher",
@@ -33,16 +38,16 @@ def encode(
     as_json: AsJson = False,
 ) -> None:
     """Write the packed codes of items, one row per item; unreadable pictures are left out and named."""
-    ids_file = out.with_suffix(".ids.txt")
-    for path in (out, ids_file):
-        if path.exists() and not overwrite:
-            raise UserError(f"{path} exists: choose another file, or replace it with --overwrite")
-    encoded = pts3h.load_model(model).encode(read_items(items, root=root), network=network)
+    if not overwrite:
+        refuse_existing(out, BESIDE_NPY)
+    encoder = pts3h.load_model(model)
+    encoded = encoder.encode(read_items(items, root=root), network=network)
     if not encoded.ids:
         reasons = list(encoded.skipped.values())
         raise UserError(f"none of the {len(reasons)} pictures can be read, the first: {reasons[0]}")
-    names = "".join(f"{one_line(name)}\n" for name in encoded.ids)
-    write_together({out: array_writer(encoded.codes), ids_file: text_writer(names)})
+    made_by = encoder.fingerprint if network == "teacher" else None  # it stands for the codes of the teacher
+    about = About(encoded.layout, made_by, "text")
+    write_npy(out, Outgoing(about, [Batch(encoded.ids, encoded.codes)]))
     if as_json:
         facts = {"codes": str(out), "items": len(encoded.ids), **bits_facts(encoded.layout)}
         print(json.dumps({**facts, "skipped": encoded.skipped}))
@@ -50,8 +55,3 @@ def encode(
     for reason in encoded.skipped.values():
         say(f"skipped {reason}")
     say(f"{len(encoded.ids):,} codes of {encoded.layout} are in {out}")
-
-
-def one_line(name: str) -> str:
-    """An id as one line: as it is, or as JSON if it has a line break, or looks like JSON."""
-    return name if name.splitlines() == [name] and not name.startswith('"') else json.dumps(name)

@@ -11,6 +11,7 @@ import pts3h
 
 from ..data.items import Items, read_items
 from ..data.pair_files import read_supervision
+from ..model.described import REPORT
 from ..model.verdict import verdict
 from ..report import write_report
 from .arguments import ItemsSource, Root
@@ -121,8 +122,6 @@ def write_page(
     hasher: "pts3h.Hasher", items: Items, out: Path, pairs: Path | None, labels: str | None, transitive: bool
 ) -> Path | None:
     """Write the page into the model's folder. The model is safe by now, so nothing here ends the command."""
-    from ..model.folder import REPORT  # the help needs no torch
-
     page = out / REPORT
     try:
         known = read_supervision(items, pairs, labels, transitive=transitive)

@@ -11,6 +11,7 @@ import pts3h
 from ..data.items import read_items
 from ..index.engines import ENGINES, engine_of
 from ..indexing import index_items, read_meta, remember_model
+from ..util.addresses import shown_address
 from .arguments import ItemsSource, ModelFolder, Root
 from .output import AsJson, say
 
@@ -39,10 +40,10 @@ def index(
         remember_model(encoder, model)
         count = target.count
     if as_json:
-        print(json.dumps({"index": to, "count": count, **vars(done)}))
+        print(json.dumps({"index": shown_address(to), "count": count, **vars(done)}))
         return
     for reason in done.skipped.values():
         say(f"skipped {reason}")
     figures = ("added", "changed", "unchanged", "removed")
     did = ", ".join(f"{getattr(done, name):,} {name}" for name in figures)
-    say(f"{did}; {to} holds {count:,} items")
+    say(f"{did}; {shown_address(to)} holds {count:,} items")

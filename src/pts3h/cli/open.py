@@ -29,7 +29,6 @@ def open(
     if not photos.is_dir():
         raise UserError(f"{photos} is not a folder of pictures")
     require_web()
-    say(f"opening {photos}")
     from ..web.opening import open_folder
 
     open_folder(

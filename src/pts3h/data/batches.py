@@ -32,6 +32,29 @@ class Batch:
     similar: Mask
 
 
+@dataclass(frozen=True)
+class Share:
+    """Consecutive items of a batch: those that one of several processes runs through the networks.
+
+    Attributes:
+        start: where they begin.
+        stop: where the next ones begin.
+        count: items in the whole batch.
+    """
+
+    start: int
+    stop: int
+    count: int
+
+    @property
+    def rows(self) -> slice:
+        """Their places in the batch."""
+        return slice(self.start, self.stop)
+
+    def __len__(self) -> int:
+        return self.stop - self.start
+
+
 class Shuffled:
     """Endless rounds, each a fresh order of 0..count-1 cut into groups; an incomplete group is dropped."""
 

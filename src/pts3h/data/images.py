@@ -17,6 +17,7 @@ from ..util.forks import after_fork
 from ..util.memory import share_freed_memory
 from ..util.progress import Progress
 from .decoding import Pixels, decode_file, image_size, picture_key
+from .resizing import resize_batch
 
 Positions = NDArray[np.int64]
 
@@ -138,20 +139,3 @@ def decoders() -> ThreadPoolExecutor:
 
 
 after_fork(decoders.cache_clear)  # a child has none of its parent's threads
-
-
-def resize_batch(pixels: Pixels, size: int) -> Pixels:
-    """(n, h, w, 3) → (n, size, size, 3): short side scaled to ``size``, centre cut out."""
-    import torch
-
-    height, width = pixels.shape[1:3]
-    scale = size / min(height, width)
-    target = (max(size, round(height * scale)), max(size, round(width * scale)))
-    images = torch.from_numpy(np.ascontiguousarray(pixels)).permute(0, 3, 1, 2).float()
-    scaled = torch.nn.functional.interpolate(
-        images, size=target, mode="bilinear", align_corners=False, antialias=scale < 1
-    )
-    top, left = (target[0] - size) // 2, (target[1] - size) // 2
-    square = scaled[:, :, top : top + size, left : left + size]
-    result: Pixels = square.round_().clamp_(0, 255).byte().permute(0, 2, 3, 1).numpy()
-    return result

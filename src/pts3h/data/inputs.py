@@ -13,6 +13,7 @@ from numpy.random import default_rng
 from numpy.typing import NDArray
 from torch import Tensor
 
+from .batches import Share
 from .images import Images, Positions
 from .views import ImageViews, VectorViews
 
@@ -38,8 +39,11 @@ class Inputs(ABC):
         return None
 
     @abstractmethod
-    def two_views(self, positions: Positions, seed: int) -> tuple[Tensor, Tensor]:
-        """Two independent perturbations of the items at ``positions``."""
+    def two_views(self, positions: Positions, seed: int, share: Share | None = None) -> tuple[Tensor, Tensor]:
+        """Two independent perturbations of the items at ``positions``; only of a ``share``, where given.
+
+        Chance is drawn for all of them, so that an item looks the same whoever makes its views.
+        """
 
     @abstractmethod
     def clean(self, positions: Positions) -> Tensor:
@@ -90,7 +94,7 @@ class VectorInputs(Inputs):
         sample = np.asarray(self.array[chosen, 0], np.float32)
         return torch.from_numpy(sample.mean(axis=0)), torch.from_numpy(sample.std(axis=0))
 
-    def two_views(self, positions: Positions, seed: int) -> tuple[Tensor, Tensor]:
+    def two_views(self, positions: Positions, seed: int, share: Share | None = None) -> tuple[Tensor, Tensor]:
         """Two different copies where there are several, then noise and dropout, each drawn anew.
 
         A steady second view has none of this: a teacher that sees it has more to say.
@@ -99,13 +103,16 @@ class VectorInputs(Inputs):
         rng = default_rng(seed)
         first = rng.integers(copies, size=count)
         second = (first + rng.integers(1, copies, size=count)) % copies if copies > 1 else first
-        both = self._take(np.concatenate([positions, positions]), np.concatenate([first, second]))
         generator = torch.Generator().manual_seed(seed)
+        chances = self.views.chances((2 * count, self.array.shape[2]), generator)
+        if share is not None:
+            positions, first, second = (array[share.rows] for array in (positions, first, second))
+            chances = chances.at(torch.arange(2 * count).view(2, count)[:, share.rows].flatten())
+        both = self._take(np.concatenate([positions, positions]), np.concatenate([first, second]))
         center, spread = self.standard
-        perturbed = self.views(both, generator, center=center, spread=spread)
-        return perturbed[:count], torch.from_numpy(self.typical(positions)) if self.steady else perturbed[
-            count:
-        ]
+        perturbed = self.views.by_chance(both, chances, center=center, spread=spread)
+        view_1, view_2 = perturbed[: len(positions)], perturbed[len(positions) :]
+        return view_1, torch.from_numpy(self.typical(positions)) if self.steady else view_2
 
     def clean(self, positions: Positions) -> Tensor:
         """The unperturbed vectors."""
@@ -144,11 +151,14 @@ class ImageInputs(Inputs):
         self.images, self.size, self.views = images, size, views or ImageViews()
         self.broken = {}
 
-    def two_views(self, positions: Positions, seed: int) -> tuple[Tensor, Tensor]:
+    def two_views(self, positions: Positions, seed: int, share: Share | None = None) -> tuple[Tensor, Tensor]:
         """Two random crops, flips and colourings of each image."""
-        clean = self.clean(positions)
+        rows = slice(None) if share is None else share.rows
+        clean = self.clean(positions[rows])
         generator = torch.Generator().manual_seed(seed)
-        return self.views(clean, generator), self.views(clean, generator)
+        chances = (self.views.chances(len(positions), generator)[:, rows] for _ in range(2))
+        view_1, view_2 = (self.views.by_chance(clean, chance) for chance in chances)
+        return view_1, view_2
 
     def clean(self, positions: Positions) -> Tensor:
         """(n, 3, size, size) in [0, 1]; black where a picture is broken, which is noted."""

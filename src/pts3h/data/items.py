@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import SkippedWarning, UserError
 from ..util.files import is_file, valid_text
+from .arrays import as_array
 from .formats import describe_left_out, find_images
 from .images import ImageArray, ImageFiles, Images, Positions
 
@@ -62,7 +63,7 @@ class Items:
         return Items(chosen, [self.ids[position] for position in positions], labels, self.classes)
 
 
-# what a user may have: a folder or file, a list of picture paths, an array, or items already read
+# what a user may have: a folder or file, a list of picture paths, an array or table, or items already read
 ItemsLike = Items | str | Path | Sequence[str | Path] | ArrayLike
 
 
@@ -71,8 +72,8 @@ def read_items(source: ItemsLike, *, root: Path | str | None = None) -> Items:
 
     Args:
         source: a folder of pictures, an ``.npy`` file, a CSV, a list file (``<path> <0/1> <0/1> ...``), a
-            list of picture paths, an array of pictures (n, h, w[, 3]) or of vectors (n, d), or items already
-            read.
+            list of picture paths, an array of pictures (n, h, w[, 3]) or of vectors (n, d), a table or column
+            of vectors (pandas, polars, Arrow), a tensor, or items already read.
         root: where relative paths in a CSV or list file start; its own folder by default.
     """
     if isinstance(source, Items):
@@ -87,11 +88,7 @@ def read_items(source: ItemsLike, *, root: Path | str | None = None) -> Items:
         return from_paths([Path(entry) for entry in source])
     if isinstance(source, (list, tuple)) and not source:
         raise UserError("there are no items: the list is empty")
-    try:
-        array = np.asarray(source)
-    except ValueError as error:
-        raise UserError(f"items of different shapes do not make an array ({error})") from error
-    return from_array(array)
+    return from_array(as_array(source))
 
 
 def read_path(path: Path, *, root: Path | None) -> Items:
@@ -114,7 +111,7 @@ def load_array(path: Path) -> NDArray[Any]:
     """An ``.npy`` file, left on disk until read, never unpickled."""
     try:
         array: NDArray[Any] = npy.open_memmap(path, mode="r")  # unlike np.load, it takes nothing else for one
-    except (ValueError, EOFError, OSError, SyntaxError, TokenError) as error:
+    except (ValueError, TypeError, EOFError, OSError, SyntaxError, TokenError) as error:
         raise UserError(f"{path} is not a readable .npy array of numbers ({error})") from error
     return array
 

@@ -9,6 +9,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import UserError
+from .arrays import as_array
 from .held_out import SAMPLE, HeldOut, HeldOutLabels, HeldOutPairs
 from .images import Positions
 from .items import Labels
@@ -159,7 +160,7 @@ class PairList(KnownPairs):
 
     def __init__(self, count: int, pairs: ArrayLike, *, rows: Sequence[str] | None = None) -> None:
         try:
-            pairs = np.asarray(pairs)
+            pairs = as_array(pairs)
             whole = pairs.dtype.kind in "iub" or bool((pairs.astype(float) % 1 == 0).all())
         except ValueError as error:
             raise UserError(f"pairs must be rows of position, position, 1 or 0 ({error})") from error
@@ -248,7 +249,7 @@ class PairList(KnownPairs):
 
 def check_labels(labels: ArrayLike) -> Labels:
     """Labels as integers, (n,) or (n, classes), refused where they are something else."""
-    labels = np.asarray(labels)
+    labels = as_array(labels)
     if labels.ndim not in (1, 2) or labels.dtype.kind not in "iub":
         raise UserError(
             "labels are whole numbers, (n,) or one 0/1 row per item, -1 where unknown; "

@@ -6,6 +6,7 @@ run the same code.
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -33,14 +34,37 @@ class ImageViews:
 
     def __call__(self, images: Tensor, generator: torch.Generator) -> Tensor:
         """Perturb images (n, 3, h, w) in [0, 1]."""
+        return self.by_chance(images, self.chances(len(images), generator))
+
+    def chances(self, count: int, generator: torch.Generator) -> Tensor:
+        """Uniform numbers in [0, 1) for so many images: (8, count), or fewer where colours stay."""
         numbers = CROP_CHANCES + (JITTER_CHANCES if self.jitter else 0)
-        return self.by_chance(images, uniform((numbers, len(images)), images, generator))
+        return torch.rand((numbers, count), generator=generator, device=generator.device)
 
     def by_chance(self, images: Tensor, chance: Tensor) -> Tensor:
         """Perturb images (n, 3, h, w) in [0, 1] by uniform numbers (8, n) in [0, 1), eight per image."""
+        if not len(images):  # a grid needs some
+            return images
         shape = {"scale": self.scale, "ratio": self.ratio, "flip": self.flip}
         crop = random_resized_crop(images, chance[:CROP_CHANCES], **shape)
         return colour_jitter(crop, chance[CROP_CHANCES:], strength=self.jitter) if self.jitter else crop
+
+
+class VectorChances(NamedTuple):
+    """Random numbers for some vectors, (n, d) each; None for what is switched off.
+
+    Attributes:
+        noise: standard normal.
+        keep: uniform in [0, 1).
+    """
+
+    noise: Tensor | None
+    keep: Tensor | None
+
+    def at(self, rows: Tensor) -> "VectorChances":
+        """Those of some of the vectors."""
+        noise, keep = (None if numbers is None else numbers[rows] for numbers in self)
+        return VectorChances(noise, keep)
 
 
 @dataclass(frozen=True)
@@ -59,10 +83,22 @@ class VectorViews:
         self, vectors: Tensor, generator: torch.Generator, *, center: Tensor, spread: Tensor
     ) -> Tensor:
         """Perturb vectors (n, d), given the mean and the spread of each entry (d,)."""
-        if self.noise:
-            vectors = torch.addcmul(vectors, normal(vectors, generator), spread, value=self.noise)
-        if self.dropout:
-            keep = (uniform(vectors.shape, vectors, generator) >= self.dropout).to(vectors.dtype)
+        chances = self.chances(vectors.shape, generator)
+        return self.by_chance(vectors, chances, center=center, spread=spread)
+
+    def chances(self, shape: tuple[int, ...] | torch.Size, generator: torch.Generator) -> VectorChances:
+        """Numbers for vectors of this shape."""
+        device = generator.device
+        noise = torch.randn(shape, generator=generator, device=device) if self.noise else None
+        keep = torch.rand(shape, generator=generator, device=device) if self.dropout else None
+        return VectorChances(noise, keep)
+
+    def by_chance(self, vectors: Tensor, chances: VectorChances, *, center: Tensor, spread: Tensor) -> Tensor:
+        """The same by numbers that are drawn."""
+        if chances.noise is not None:
+            vectors = torch.addcmul(vectors, chances.noise, spread, value=self.noise)
+        if chances.keep is not None:
+            keep = (chances.keep >= self.dropout).to(vectors.dtype)
             vectors = torch.addcmul(center, vectors - center, keep.div_(1 - self.dropout))
         return vectors
 
@@ -105,13 +141,3 @@ def colour_jitter(images: Tensor, chance: Tensor, *, strength: float) -> Tensor:
     images = torch.lerp(grey, images, saturation)
     images = torch.lerp(grey.mean((2, 3), keepdim=True), images, contrast) * brightness
     return images.clamp_(0, 1)
-
-
-def uniform(shape: tuple[int, ...] | torch.Size, like: Tensor, generator: torch.Generator) -> Tensor:
-    """Uniform numbers in [0, 1) with the type and device of ``like``."""
-    return torch.rand(shape, generator=generator, dtype=like.dtype, device=like.device)
-
-
-def normal(like: Tensor, generator: torch.Generator) -> Tensor:
-    """Standard normal numbers with the shape, type and device of ``like``."""
-    return torch.randn(like.shape, generator=generator, dtype=like.dtype, device=like.device)

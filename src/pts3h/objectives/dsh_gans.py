@@ -45,6 +45,11 @@ class DSHGANs(Classifying):
         super().__init__(labels, bits, omega=omega, eta=eta)
         self.gan, self.margin = gan, margin  # the GAN steps by itself, and learns from all items
 
+    @property
+    def needs_inputs(self) -> bool:
+        """The GAN learns from them, and the network is run on what it makes."""
+        return True
+
     def __call__(self, step: Step) -> Terms:
         """Compute the loss, after a step of the GAN."""
         targets = self.targets[torch.from_numpy(step.positions[: step.labelled])].to(step.outputs)

@@ -38,12 +38,12 @@ class Step:
         weight: how far the unlabelled terms have ramped up, in [0, 1]; 0 as long as labelled
             items are alone in the batch.
         positions: (n,) which items they are.
-        inputs: the view the student saw.
+        inputs: the view the student saw, for objectives that say ``needs_inputs``.
         outputs: (n, bits) of the student.
         teacher_outputs: (n, bits) of the teacher on another view, where the objective needs it.
         known: (m, m) bool, which pairs of the first m items are known; symmetric, false diagonal.
         similar: (m, m) bool, which of those are alike.
-        student: the network, for objectives that run it on inputs of their own.
+        student: the network, for objectives that run it on inputs of their own and say ``needs_inputs``.
     """
 
     number: int
@@ -81,6 +81,11 @@ class Objective(ABC):
     def needs_unlabelled(self) -> bool:
         """Whether unlabelled items are wanted in the batch."""
         return self.needs_teacher
+
+    @property
+    def needs_inputs(self) -> bool:
+        """Whether it looks at the inputs, or runs the network itself. Only a whole batch has these."""
+        return False
 
     def parameters(self) -> Sequence[nn.Parameter]:
         """What is learned beside the network."""

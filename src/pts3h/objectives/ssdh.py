@@ -43,6 +43,11 @@ class SSDH(Classifying):
         super().__init__(labels, bits, omega=omega, eta=eta)
         self.neighbours, self.margin, self.graph_margin = neighbours, margin, graph_margin
 
+    @property
+    def needs_inputs(self) -> bool:
+        """One graph is of the inputs."""
+        return True
+
     def __call__(self, step: Step) -> Terms:
         """Compute the loss."""
         labelled = step.labelled

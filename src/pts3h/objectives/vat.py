@@ -28,6 +28,11 @@ class VAT(SemiSupervised):
     epsilon: float = 0.3
     probe: float = 0.01
 
+    @property
+    def needs_inputs(self) -> bool:
+        """The network is run three more times."""
+        return True
+
     def regulariser(self, step: Step) -> tuple[Tensor, dict[str, Tensor | float]]:
         """Mean over the batch."""
         training = step.student.training

@@ -16,6 +16,7 @@ from ..losses.table import LOSSES, Loss, Reading
 from ..nets.backbones.table import BackboneRow, find_backbone
 
 Optimizer = Literal["auto", "sgd", "adamw"]
+Precision = Literal["auto", "float32", "bfloat16"]
 Network = Literal["teacher", "student"]
 
 AUTO = "auto"
@@ -138,6 +139,12 @@ class Settings:
     """Share of a vector's entries that is dropped. By default 0.1 for embeddings, 0 for cached features."""
     device: str = "auto"
     """"cpu", "cuda", ...; by default a GPU where there is one."""
+    precision: Precision = "auto"
+    """Numbers that networks compute with while training: "float32", or "bfloat16", half as long, which some
+    processors are quicker with. Losses, weights and encoding stay at float32. By default float32."""
+    compile: bool | None = None
+    """Whether the networks are compiled for training: it takes a minute, and a C++ compiler, or Triton on a
+    GPU. By default no."""
 
     def __post_init__(self) -> None:
         check_bits(self.bits)

@@ -1,12 +1,14 @@
 """Defaults: what is used where nothing is asked for. Settings says why."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..data.known_pairs import KnownPairs
 from ..errors import UserError
 from ..nets.backbones.table import BackboneRow
 from ..unsupervised.share import USUAL
 from .asked import Settings
+
+if TYPE_CHECKING:  # what encodes reads settings, and knows no pairs
+    from ..data.known_pairs import KnownPairs
 
 NO_BACKBONE = "none"
 HEAD_STEPS = 1000
@@ -28,10 +30,20 @@ DEFAULTS: dict[str, Any] = {
     "ramp": 0.3,
     "dropout": 0.1,
     "classes": 0.0,
+    "precision": "float32",
+    "compile": False,
 }
 CLIP_FOR_PAIRS = 0.075  # about the median step of DSH: a longer one comes of few pairs by chance
 # settings that models of earlier versions do not name, at the values that those versions had
-ADDED_LATER: dict[str, Any] = {"look_bits": 0, "neighbours": 0.0, "fade": 0.0, "classes": 0.0, "clip": 0.0}
+ADDED_LATER: dict[str, Any] = {
+    "look_bits": 0,
+    "neighbours": 0.0,
+    "fade": 0.0,
+    "classes": 0.0,
+    "clip": 0.0,
+    "precision": "float32",
+    "compile": False,
+}
 FOR_NO_FINE_TUNING: dict[str, Any] = {
     "warm_start": False,
     "fixed_norm": False,
@@ -64,7 +76,7 @@ FOR_PICTURES: dict[str, Any] = {
 }
 
 
-def known_defaults(known: KnownPairs) -> dict[str, Any]:
+def known_defaults(known: "KnownPairs") -> dict[str, Any]:
     """What depends on what is known. A share that is not known yet is estimated once there are features."""
     chosen = {"neighbours": 1.0, "ramp": 0.1}  # neighbours need no time to learn, as the teacher does
     if known.labels is not None:

@@ -58,6 +58,8 @@ class Used:
     noise: float
     drop: float
     device: str
+    precision: Literal["float32", "bfloat16"]
+    compile: bool
 
     @property
     def layout(self) -> Layout:
@@ -73,6 +75,11 @@ class Used:
     def fine_tunes(self) -> bool:
         """Whether the backbone is trained too."""
         return self.takes_pictures and not self.freeze
+
+    @property
+    def pixels(self) -> int:
+        """Pixels per side at which a picture is encoded."""
+        return self.code_size if self.fine_tunes else self.image_size
 
     @property
     def mirrors_features(self) -> bool:

@@ -8,7 +8,7 @@ import json
 import sqlite3
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import UserError
-from ..util.files import explain_os_errors, make_folder, sync_folder
+from ..util.files import explain_os_errors, make_folder, write_first
 
 APPLICATION = 0x50543348  # "PT3H": what tells our file from other databases
 FORMAT = 1
@@ -50,6 +50,15 @@ def digest_of(row: Row, before: bytes) -> bytes:
     return sha256(before + json.dumps(row).encode()).digest()
 
 
+def new_database() -> bytes:
+    """A file without any event."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        connection.execute(SCHEMA)
+        connection.execute(f"PRAGMA application_id = {APPLICATION}")
+        connection.execute(f"PRAGMA user_version = {FORMAT}")
+        return connection.serialize()
+
+
 class Log:
     """One connection to the file, shared by the threads of this process under a lock.
 
@@ -62,8 +71,7 @@ class Log:
         self.lock = threading.RLock()
         self._read = 0, b""  # number and digest of the last event that was read
         with self._explained():
-            with explain_os_errors(self.path):
-                make_folder(self.path.parent)
+            self._begin()
             self._connection = sqlite3.connect(
                 self.path, isolation_level=None, check_same_thread=False, timeout=BUSY_SECONDS
             )
@@ -73,27 +81,27 @@ class Log:
                 self._connection.close()
                 raise
 
+    def _begin(self) -> None:
+        """Make the file where there is none, at once and whole: an empty one is one that lost its answers."""
+        with explain_os_errors(self.path):
+            make_folder(self.path.parent)
+            if not self.path.exists():
+                for left in ("-wal", "-shm"):  # of a file that somebody removed
+                    self.path.with_name(self.path.name + left).unlink(missing_ok=True)
+                write_first(self.path, lambda file: file.write(new_database()))
+
     def _prepare(self) -> None:
-        """Begin a new file, or make sure that this is one of ours."""
+        """Make sure that the file is one of ours."""
         run = self._connection.execute
-        (empty,) = run("SELECT count(*) = 0 FROM sqlite_master").fetchone()
-        if not empty:
-            self._check()
+        if not run("SELECT 1 FROM sqlite_master").fetchone():
+            raise self.damaged()
+        self._check()
         if run("PRAGMA journal_mode = WAL").fetchone() != ("wal",):
             raise UserError(
                 f"the disk of {self.path} cannot share memory between programs, as some network disks; "
                 "keep the answers on a local disk"
             )
         run("PRAGMA synchronous = FULL")  # an answer that was acknowledged survives even a power cut
-        if empty:
-            run("BEGIN IMMEDIATE")
-            if not run("SELECT 1 FROM sqlite_master").fetchone():  # nobody was quicker
-                run(SCHEMA)
-                run(f"PRAGMA application_id = {APPLICATION}")
-                run(f"PRAGMA user_version = {FORMAT}")
-            run("COMMIT")
-            sync_folder(self.path.parent)
-            self._check()
 
     def _check(self) -> None:
         run = self._connection.execute
@@ -154,7 +162,10 @@ class Log:
 
     def damaged(self) -> UserError:
         """The file holds what nobody has written."""
-        return UserError(f"the answers in {self.path} are damaged: restore the file from a backup")
+        return UserError(
+            f"the answers in {self.path} are damaged: restore the file from a backup, or remove it to begin "
+            "anew"
+        )
 
     @contextmanager
     def _explained(self) -> Iterator[None]:

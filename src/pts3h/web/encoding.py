@@ -3,7 +3,6 @@
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-import torch
 from PIL import Image
 
 from ..cache.segment import Key
@@ -13,7 +12,7 @@ from ..data.images import ImageArray
 from ..data.items import Items
 from ..errors import BrokenImage
 from ..model.model import Model
-from ..util.cores import usable_cores
+from ..util.cores import limit_threads, usable_cores
 from ..util.progress import Progress
 from .errors import Refused
 from .limits import MAX_WAITING, Limits
@@ -47,7 +46,7 @@ class Encoder:
     """
 
     def __init__(self, limits: Limits, metrics: Metrics) -> None:
-        torch.set_num_threads(max(1, usable_cores() // 2))  # the other half is for searches
+        limit_threads(max(1, usable_cores() // 2))  # the other half is for searches
         self.limits, self.metrics = limits, metrics
         self.pool = ThreadPoolExecutor(1, thread_name_prefix="upload")
         self._waiting = 0  # changed by the event loop alone
@@ -71,7 +70,7 @@ class Encoder:
             raise Refused(422, "bad_request", "this collection holds no pictures: search by id or code")
         self._check_size(content)
         try:
-            pixels = decode_file(content, used.code_size if used.fine_tunes else used.image_size)
+            pixels = decode_file(content, used.pixels)
         except BrokenImage as error:
             raise Refused(415, "unsupported", str(error)) from error
         items = Items(Upload(pixels, content), ["upload"])

@@ -72,15 +72,15 @@ def problem(
 
 
 @contextmanager
-def refusing() -> Iterator[None]:
-    """Tell the client what the library says of the client's own words.
+def refusing(status: int = 422, code: str = "bad_request") -> Iterator[None]:
+    """Tell the client what the library says of the client's own words, or of what is missing here.
 
-    Only for checks of what came in: other errors of the library may name files of this machine.
+    Only for checks of what came in, and the like: other errors of the library may name files of this machine.
     """
     try:
         yield
     except UserError as error:
-        raise Refused(422, "bad_request", str(error)) from error
+        raise Refused(status, code, str(error)) from error
 
 
 # up to what ends a path in a message: it may hold spaces

@@ -13,9 +13,10 @@ from contextlib import suppress
 from typing import Any
 
 from ..teaching.lesson import lesson
+from ..util.extras import require
 from .alive import is_locked, lock_for_child
 from .collection import Collection, Served
-from .errors import Refused, not_found
+from .errors import Refused, not_found, refusing
 from .journal import Journal, Line
 from .request import RESULT, Request
 from .schemas import Job
@@ -108,6 +109,8 @@ class Jobs:
 
     def start(self, *, transitive: bool) -> Job:
         """Begin to train on the answers."""
+        with refusing(409, "not_possible"):
+            require("torch", "training")
         with self._lock:
             if (busy := self.running()) is not None:
                 raise Refused(409, "busy", f"job {busy.number} is running: wait for it, or cancel it")

@@ -26,7 +26,6 @@ class Limits:
         csv_bytes: size of a list of pairs that is uploaded.
         depth: how deep JSON may be nested.
         uploads_per_minute: pictures that may be uploaded in a minute, by all together.
-        page: items on one page of a list.
     """
 
     k: int = 1_000
@@ -40,7 +39,6 @@ class Limits:
     csv_bytes: int = 20_000_000
     depth: int = 40
     uploads_per_minute: int = 120
-    page: int = 1_000
 
 
 class Rate:

@@ -14,6 +14,8 @@ from ..index.contract import check_model
 from ..index.engines import open_index
 from ..indexing import check_same_bits, recall_model
 from ..model.folder import load_model
+from ..util.addresses import has_password, shown_address
+from ..util.extras import require
 from .collection import Collection, Served
 from .guard import Access, Protect
 from .jobs import Jobs
@@ -65,6 +67,9 @@ def open_folder(
     pointer = workspace.pointer()
     source = None if pointer is None else str(photos)  # the first time, all of it is indexed
     if pointer is None:
+        require("torch", "learning codes")
+    say(f"opening {photos}")
+    if pointer is None:
         from .first import prepare  # brings the training
 
         prepare(photos, workspace, bits, look_bits, say)
@@ -79,7 +84,8 @@ def run(wanted: Wanted, say: Callable[[str], None], source: str | None = None) -
     access, workspace = access_of(wanted), workspace_of(wanted)
     listener = bind(wanted.host, wanted.port)
     place = place_of(wanted, workspace)
-    collection = Collection(open_place(place), wanted.name or Path(wanted.address).stem)
+    name = wanted.name or Path(shown_address(wanted.address).removesuffix("?...")).stem
+    collection = Collection(open_place(place), name)
     taught = None if workspace is None else Teaching(workspace.answers)
     jobs = None if workspace is None or taught is None else Jobs(workspace, collection, taught, open_place)
     site = Site(
@@ -139,6 +145,11 @@ def read_token(path: Path | None) -> str | None:
 def workspace_of(wanted: Wanted) -> Workspace | None:
     """The workspace that was named, or the one beside a local index."""
     if wanted.workspace is not None:
+        if has_password(wanted.address):
+            raise UserError(
+                "a workspace keeps the address of its index in a file, so leave the password out of the "
+                "address: set PGPASSWORD, or use libpq's password file"
+            )
         return Workspace(wanted.workspace)
     if "://" in wanted.address:
         return None

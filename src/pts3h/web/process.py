@@ -6,9 +6,7 @@ import signal
 import warnings
 from types import FrameType
 
-import torch
-
-from ..util.cores import usable_cores
+from ..util.cores import limit_threads, usable_cores
 
 NICE = 10  # searches come first
 
@@ -17,7 +15,7 @@ def prepare_process() -> None:
     """Leave a core to the searches, and take SIGTERM for Ctrl-C, which a step at hand is finished for."""
     if hasattr(os, "nice"):
         os.nice(NICE)
-    torch.set_num_threads(max(1, usable_cores() - 1))
+    limit_threads(max(1, usable_cores() - 1))
     warnings.simplefilter("ignore")
     logging.disable(logging.CRITICAL)
 
