@@ -10,6 +10,7 @@ from ..nets.backbones.backbone import Backbone
 from ..nets.hash_network import HashNetwork
 from ..nets.look import TwoParts
 from ..util import torch_threads  # noqa: F401  (sets them)
+from ..util.ahead import ahead
 from ..util.memory import keep_freed_memory
 from ..util.progress import Progress, bar
 
@@ -36,13 +37,15 @@ def run(
     network.eval()
     device = next(network.parameters()).device
     outputs = np.empty((len(positions), network.width), np.float32)
+    batches = [positions[start : start + inputs.batch] for start in range(0, len(positions), inputs.batch)]
+    done = 0
     with bar("encoding", len(positions), unit="items", progress=progress) as advance:
-        for start in range(0, len(positions), inputs.batch):
-            some = positions[start : start + inputs.batch]
-            clean = inputs.clean(some).to(device)
-            result = network(clean)
+        for clean in ahead(inputs.clean, batches) if inputs.worth_preparing else map(inputs.clean, batches):
+            there = clean.to(device)
+            result = network(there)
             if mirror:
-                result = (result + network(clean.flip(3))) / 2
-            outputs[start : start + len(some)] = result.cpu().numpy()
-            advance(len(some))
+                result = (result + network(there.flip(3))) / 2
+            outputs[done : done + len(clean)] = result.cpu().numpy()
+            done += len(clean)
+            advance(len(clean))
     return outputs

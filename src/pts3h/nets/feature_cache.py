@@ -27,9 +27,10 @@ from ..cache.bound import cache_limit, keep_within
 from ..cache.locks import remove_unused
 from ..cache.rows import Found, Kind, find
 from ..cache.segment import Key, Segment
-from ..data.images import Images, Positions
+from ..data.images import Images, Loaded, Positions
 from ..data.views import CHANCES, ImageViews
 from ..errors import DiskError
+from ..util.ahead import ahead
 from ..util.files import cache_folder, locked
 from ..util.memory import keep_freed_memory
 from ..util.progress import Progress, bar
@@ -78,6 +79,11 @@ class Wanted:
     def keys_at(self, positions: Iterable[int]) -> list[Key]:
         """Of some pictures."""
         return [self.keys[position] for position in positions]
+
+    def load(self, positions: Positions) -> Loaded:
+        """Some pictures, whose content is still that of their keys; the others are broken."""
+        loaded = self.images.load(positions, self.size)
+        return Loaded(loaded.pixels, loaded.broken | self.images.changed(positions, self.keys_at(positions)))
 
     def distinct(self, positions: Positions) -> Positions:
         """The first of several that are the same; those that cannot be read are all different."""
@@ -202,14 +208,16 @@ class FrozenBackbone:
             return {}
         broken: dict[int, str] = {}
         clean = find(self._segments(replace(wanted, copies=0)), wanted.keys_at(positions))
+        batches = np.split(np.arange(len(positions)), range(BATCH, len(positions), BATCH))
+
+        def load(places: Positions) -> tuple[Positions, Loaded]:
+            return places, wanted.load(positions[places])
+
         with bar("features", len(positions), unit="images", progress=progress) as advance:
-            for start in range(0, len(positions), BATCH):
-                places = np.arange(start, min(start + BATCH, len(positions)))
+            for places, loaded in ahead(load, batches):
                 some = positions[places]
-                loaded = wanted.images.load(some, wanted.size)
-                bad = loaded.broken | wanted.images.changed(some, wanted.keys_at(some))
-                broken |= {int(some[place]): reason for place, reason in bad.items()}
-                good = np.setdiff1d(np.arange(len(some)), list(bad))
+                broken |= {int(some[place]): reason for place, reason in loaded.broken.items()}
+                good = np.setdiff1d(np.arange(len(some)), list(loaded.broken))
                 if len(good):
                     pixels = torch.from_numpy(loaded.pixels[good]).float().div_(255)
                     keep(some[good], self._versions(wanted, some[good], pixels, clean.at(places[good])))

@@ -6,7 +6,6 @@ optimiser's memory and the step.
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -27,6 +26,7 @@ from ..nets.hash_network import HashNetwork
 from ..nets.teacher import Teacher
 from ..objectives.objective import Objective, Step
 from ..settings.used import Used
+from ..util.ahead import ahead
 from ..util.progress import Progress, bar
 from .checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from .forward import Forward
@@ -176,16 +176,7 @@ def prepared(run: Run, start: int) -> Iterator[Prepared]:
         return step, batch, share, run.inputs.two_views(batch.positions, seed, share)
 
     steps = range(start + 1, run.used.steps + 1)
-    if not run.inputs.worth_preparing:
-        yield from map(make, steps)
-        return
-    with ThreadPoolExecutor(1, thread_name_prefix="views") as ahead:
-        pending = ahead.submit(make, start + 1)
-        for step in steps:
-            ready = pending.result()
-            if step < run.used.steps:
-                pending = ahead.submit(make, step + 1)
-            yield ready
+    yield from ahead(make, steps) if run.inputs.worth_preparing else map(make, steps)
 
 
 def outputs_now(run: Run, positions: Positions) -> NDArray[np.float32]:
