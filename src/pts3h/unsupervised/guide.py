@@ -100,14 +100,19 @@ class Neighbourhood:
         return places
 
     @cached_property
+    def along(self) -> Tensor:
+        """(g, e) where the items of the graph are along it, by their features alone."""
+        return diffuse(self.rows[self.chosen])
+
+    @cached_property
     def coordinates(self) -> Tensor:
-        """(m, e) where the items are along the graph, by their features alone."""
-        return self._place(self.rows)
+        """(m, e) the same of all items."""
+        return self._with_others(self.rows, self.along)
 
     @cached_property
     def spread(self) -> Tensor:
         """How items differ from their neighbours along the graph."""
-        core, along = self.rows[self.chosen], self.coordinates[self.chosen]
+        core, along = self.rows[self.chosen], self.along
         _, places = nearest(along, along, min(ALIKE_NEIGHBOURS, len(core) - 1), same=True)
         return scatter(core.repeat_interleave(places.shape[1], dim=0), core[places.flatten()])
 
@@ -137,22 +142,25 @@ class Neighbourhood:
         spread = self.spread
         if len(alike):
             spread = blend(spread, scatter(self.rows[alike[:, 0]], self.rows[alike[:, 1]]), len(alike))
-        rows = self._place(self.rows @ whitening(spread), alike)
+        features = self.rows @ whitening(spread)
+        rows = self._with_others(features, diffuse(features[self.chosen], self._in_graph(alike)))
         if known.labels is not None and known.labels.ndim == 1:
             labelled = torch.from_numpy(self.places[known.labelled])
             chances = class_chances(rows, labelled, known.labels[known.labelled])
             return ClassGuide(self.places, chances)
         return Guide(self.places, rows, rows[ends[:, 0]], rows[ends[:, 1]], says(similar))
 
-    def _place(self, features: Tensor, alike: Tensor | None = None) -> Tensor:
-        """Coordinates of all members along the graph; those outside of it follow their neighbours in it."""
-        core = features[self.chosen]
-        found = diffuse(core, None if alike is None else self._in_graph(alike))
-        if len(core) == len(features):
-            return found
-        cosines, places = nearest(features, core, ANCHORS)
-        placed = F.normalize((cosines.clamp(min=1e-3).pow(3)[:, :, None] * found[places]).sum(dim=1), dim=1)
-        placed[self.chosen] = found
+    def _with_others(self, features: Tensor, along: Tensor) -> Tensor:
+        """Coordinates of all members: those outside of the graph follow their neighbours in it."""
+        if len(along) == len(features):
+            return along
+        outside = torch.ones(len(features), dtype=torch.bool)
+        outside[self.chosen] = False
+        cosines, places = nearest(features[outside], features[self.chosen], ANCHORS)
+        placed = along.new_empty(len(features), along.shape[1])
+        placed[self.chosen] = along
+        weights = cosines.clamp(min=1e-3).pow(3)[:, :, None]
+        placed[outside] = F.normalize((weights * along[places]).sum(dim=1), dim=1)
         return placed
 
     def _in_graph(self, pairs: Tensor) -> Tensor:
