@@ -135,8 +135,8 @@ def look_up(
     from . import native
 
     how, words, columns = _cut(layout, by, as_words(queries), columns)
-    left_out = WORD * measure(layout, by)[0].start
-    parts = [(part._replace(first=part.first - left_out), budget) for part, budget in parts]
+    if left_out := WORD * measure(layout, by)[0].start:
+        parts = [(part._replace(first=part.first - left_out), budget) for part, budget in parts]
     return native.look_up(how, words, columns, radius, parts, allowed)
 
 

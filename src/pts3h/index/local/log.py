@@ -9,6 +9,7 @@ them.
 import sqlite3
 import zlib
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -42,14 +43,12 @@ class LogRecord:
 
     def then(self, later: "LogRecord") -> "LogRecord":
         """Both records as one; the later one wins."""
-        codes = dict(zip(self.ids, self.codes, strict=True))
-        for one in later.gone:
-            codes.pop(one, None)
-        codes.update(zip(later.ids, later.codes, strict=True))
-        gone = dict.fromkeys(self.gone) | dict.fromkeys(later.gone)
-        kept = [one for one in gone if one not in codes]
-        stacked = np.stack(list(codes.values())) if codes else later.codes[:0]
-        return LogRecord(kept, list(codes), stacked)
+        replaced = {*later.gone, *later.ids}
+        stay = np.array([one not in replaced for one in self.ids], bool)
+        ids = [*compress(self.ids, stay), *later.ids]
+        named = set(ids)
+        gone = [one for one in dict.fromkeys((*self.gone, *later.gone)) if one not in named]
+        return LogRecord(gone, ids, np.concatenate([self.codes[stay], later.codes]))
 
 
 class Log:

@@ -99,10 +99,10 @@ class RadiusSearch:
 
     def within(self, queries: Codes, radius: int, allowed: Allowed | None) -> Found:
         """All rows within ``radius`` of each query, by (distance, row)."""
-        if not self._can_look_up(radius):
-            return self._scan(queries, radius, allowed)
         if radius not in self._lookups_win:
-            return self._measure(queries, radius, allowed)
+            if self._can_look_up(radius):
+                return self._measure(queries, radius, allowed)
+            self._lookups_win[radius] = False
         if self._lookups_win[radius]:
             return self.look_up(queries, radius, allowed)
         return self._scan(queries, radius, allowed)
