@@ -56,7 +56,59 @@ def test_it_measures_and_then_chooses(monkeypatch):
         search = RadiusSearch(layout, Tables(kernel.columns_of(codes)), by)
         for _ in range(2):  # the first call measures
             assert as_pairs(search.within(codes[:50], 2, None)) == oracle(codes, codes[:50], layout, by, 2)
-        assert list(search._lookups_win) == [2]
+        assert search._by_lookups == {2} or list(search._race_at) == [2]
+
+
+class TestABusyMachine:
+    """Somebody else's moment in a measurement must not make every later search slow."""
+
+    @pytest.fixture
+    def timed(self, monkeypatch):
+        """A search whose scan takes 1 ms and whose lookups take what ``lookups`` yields, by its own clock."""
+        layout, now = Layout(64), [0.0]
+        codes = near_copies(layout)
+        search = RadiusSearch(layout, Tables(kernel.columns_of(codes)))
+        scan, look_up = search._scan, search.look_up
+        search.scans, search.lookups = 0, iter([])
+
+        def slow_scan(queries, *rest):
+            search.scans += len(queries)
+            now[0] += 1e-3 * (len(queries) > 0)
+            return scan(queries, *rest)
+
+        def slow_look_up(*given):
+            now[0] += next(search.lookups, 1e-6)
+            return look_up(*given)
+
+        monkeypatch.setattr(multi_index, "SMALLEST", 1)
+        monkeypatch.setattr(multi_index, "MOST_LOOKUPS", 1.0)
+        monkeypatch.setattr(multi_index, "SECONDS_TO_GROUP", 0.0)
+        monkeypatch.setattr(multi_index.time, "perf_counter", lambda: now[0])
+        monkeypatch.setattr(search, "_scan", slow_scan)
+        monkeypatch.setattr(search, "look_up", slow_look_up)
+        search.codes = codes
+        return search
+
+    def test_one_slow_lookup_is_forgiven(self, timed):
+        timed.lookups = iter([1e-6, 1.0, 1.0])  # to warm up, then two of three tries
+        timed.within(timed.codes[:8], 2, None)
+        assert timed._by_lookups == {2}
+
+    def test_lookups_that_lost_are_tried_again(self, timed):
+        timed.lookups = iter([1.0] * 4)
+        for _ in range(9):
+            timed.within(timed.codes[:8], 2, None)
+        assert not timed._by_lookups and timed.scans == 72  # and not before it is worth while
+        for _ in range(3):
+            timed.within(timed.codes[:8], 2, None)
+        assert timed._by_lookups == {2}
+
+    def test_lookups_that_are_slow_stay_out(self, timed):
+        timed.lookups = iter([1.0] * 1000)
+        for _ in range(100):
+            found = timed.within(timed.codes[:20], 2, None)
+        assert not timed._by_lookups and len(timed._race_at) == 1
+        assert as_pairs(found) == oracle(timed.codes, timed.codes[:20], timed.layout, "both", 2)
 
 
 def test_both_needs_as_few_tables_as_meaning_and_shares_them(monkeypatch):

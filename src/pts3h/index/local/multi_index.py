@@ -26,6 +26,8 @@ SECONDS_TO_GROUP = 2e-8
 MOST_LOOKUPS = 1 / 64
 MOST_WINDOWS = 64  # the kernel's limit
 SAMPLE = 8
+TRIES = 3
+AGAIN = 10  # times the seconds of scanning so far, until lookups that lost are tried again
 
 
 class Tables:
@@ -55,8 +57,9 @@ class RadiusSearch:
     def __init__(self, layout: Layout, tables: Tables, by: By = "both") -> None:
         self.layout, self.by = layout, by
         self.tables, self.columns = tables, tables.columns
-        self._lookups_win: dict[int, bool] = {}
+        self._by_lookups: set[int] = set()  # radii for which lookups have won
         self._scan_seconds = 0.0
+        self._race_at: dict[int, float] = {}  # seconds of scanning before a radius that has lost races again
 
     @cached_property
     def _region(self) -> range:
@@ -99,38 +102,46 @@ class RadiusSearch:
 
     def within(self, queries: Codes, radius: int, allowed: Allowed | None) -> Found:
         """All rows within ``radius`` of each query, by (distance, row)."""
-        if radius not in self._lookups_win:
-            if self._can_look_up(radius):
-                return self._measure(queries, radius, allowed)
-            self._lookups_win[radius] = False
-        if self._lookups_win[radius]:
+        if radius in self._by_lookups:
             return self.look_up(queries, radius, allowed)
-        return self._scan(queries, radius, allowed)
+        if not len(queries) or not self._can_look_up(radius):
+            return self._scan(queries, radius, allowed)
+        sample, rest = queries[:SAMPLE], queries[SAMPLE:]
+        start = time.perf_counter()
+        found = self._scan(sample, radius, allowed)
+        seconds = time.perf_counter() - start
+        self._scan_seconds += seconds
+        expected = self._scan_seconds + seconds * len(rest) / len(sample)
+        if expected >= self._pays_after(radius) and self._lookups_win(sample, radius, allowed, seconds):
+            self._by_lookups.add(radius)
+            return Found.joined([found, self.look_up(rest, radius, allowed)])
+        self._scan_seconds = expected
+        return Found.joined([found, self._scan(rest, radius, allowed)])
 
     def _scan(self, queries: Codes, radius: int, allowed: Allowed | None) -> Found:
         return kernel.within(self.layout, queries, self.columns, radius, by=self.by, allowed=allowed)
 
-    def _measure(self, queries: Codes, radius: int, allowed: Allowed | None) -> Found:
-        """Scan for a few queries; once tables would have paid for themselves, time them against the scan."""
-        sample = queries[:SAMPLE]
-        start = time.perf_counter()
-        found = self._scan(sample, radius, allowed)
-        scan_seconds = time.perf_counter() - start
-        self._scan_seconds += scan_seconds
-        windows = self._windows[: len(self.budgets(radius))]
-        missing = self.tables.missing(windows)
-        rest = queries[SAMPLE:]
-        expected = self._scan_seconds + scan_seconds * len(rest) / max(1, len(sample))
-        if len(sample) and expected >= missing * self.columns.shape[1] * SECONDS_TO_GROUP:
-            self.look_up(sample, radius, allowed)  # to make the tables and warm up, as the scan has
+    def _pays_after(self, radius: int) -> float:
+        """Seconds of scanning after which it is worth while to try lookups."""
+        missing = self.tables.missing(self._windows[: len(self.budgets(radius))])
+        to_group = missing * int(self.columns.shape[1]) * SECONDS_TO_GROUP
+        return max(to_group, self._race_at.get(radius, 0.0))
+
+    def _lookups_win(self, sample: Codes, radius: int, allowed: Allowed | None, scan_seconds: float) -> bool:
+        """Whether lookups are quicker than a scan that took so long.
+
+        On a busy machine a moment of somebody else's may fall into any measurement. So the best of several
+        counts, and lookups that lose may try again later: a scan of a large index takes hundreds of times as
+        long as they do.
+        """
+        self.look_up(sample, radius, allowed)  # to make the tables and warm up, as the scan has
+        for _ in range(TRIES):
             start = time.perf_counter()
             self.look_up(sample, radius, allowed)
-            self._lookups_win[radius] = time.perf_counter() - start < scan_seconds
-            more = self.within(rest, radius, allowed)
-        else:
-            more = self._scan(rest, radius, allowed)
-            self._scan_seconds = expected
-        return Found.joined([found, more])
+            if time.perf_counter() - start < scan_seconds:
+                return True
+        self._race_at[radius] = AGAIN * self._scan_seconds
+        return False
 
     def look_up(self, queries: Codes, radius: int, allowed: Allowed | None) -> Found:
         """All rows within the radius by lookups alone; tables that are missing are made first."""
