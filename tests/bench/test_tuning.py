@@ -50,6 +50,12 @@ class TestDraws:
             (rate, batch) for rate in (0.1, 0.2) for batch in (4, 8, 16)
         ]
 
+    def test_two_settings_change_at_most(self):
+        many = dict.fromkeys("abcde", (0, 1, 2))
+        drawn = draws(many, 1000)
+        changed = [sum(value != 0 for value in one.values()) for one in drawn]
+        assert [changed.count(size) for size in range(4)] == [1, 5 * 2, 10 * 4, 0]
+
     def test_more_tries_begin_with_the_same(self):
         assert draws(RATES, 5)[:3] == draws(RATES, 3)
 

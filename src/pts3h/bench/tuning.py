@@ -8,6 +8,7 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
@@ -162,15 +163,20 @@ def held_out(data: Dataset, split: Split) -> HeldOutLabels:
 
 
 def draws(choices: Mapping[str, Sequence[Any]], count: int) -> list[dict[str, Any]]:
-    """Different settings by chance, the usual ones first; fewer where there are no more."""
-    drawn = [{name: values[0] for name, values in choices.items()}]
-    most = int(np.prod([len(values) for values in choices.values()]))
-    rng = default_rng(SEED)
-    while len(drawn) < min(count, most):
-        one = {name: values[int(rng.integers(len(values)))] for name, values in choices.items()}
-        if one not in drawn:
-            drawn.append(one)
-    return drawn
+    """Different settings by chance, the usual ones first; fewer where there are no more.
+
+    Each differs from the usual ones in one or two settings: of so few tries, those that change everything at
+    once hardly ever beat settings that somebody has tuned by hand.
+    """
+    usual = {name: values[0] for name, values in choices.items()}
+    near = [
+        usual | dict(zip(names, values, strict=True))
+        for size in (1, 2)
+        for names in combinations(choices, size)
+        for values in product(*(choices[name][1:] for name in names))
+    ]
+    order = default_rng(SEED).permutation(len(near))
+    return [usual, *(near[place] for place in order[: count - 1])]
 
 
 def best_try(tries: Sequence[Scored]) -> Scored:
