@@ -5,7 +5,9 @@ The only file that imports Ray. What must hold after a worker is killed, or when
 """
 
 import os
+import sys
 from collections.abc import Iterator, Sequence
+from contextlib import redirect_stdout
 from typing import Any
 
 from ..errors import UserError
@@ -14,11 +16,8 @@ from .job import Run, Task
 from .parts import Part
 from .worker import Done, Worker
 
-QUIET = {
-    "RAY_USAGE_STATS_ENABLED": "0",  # it would report to its makers
-    "RAY_DATA_DISABLE_PROGRESS_BARS": "1",  # there is our own
-}
 AHEAD = 2  # parts that wait at each worker: one more while it writes
+ATTEMPTS = 5  # to start a cluster: parts of Ray wait for each other for 15 seconds, and a machine may be busy
 PATIENCE = 0.5  # seconds between two looks at what is done
 
 
@@ -30,8 +29,7 @@ def on_ray(where: str, workers: int | None = None) -> Run:
             ``ray://host:port`` asks the Ray client server of another.
         workers: how many; by default one for each GPU, or for each core where there is none.
     """
-    for name, value in QUIET.items():
-        os.environ.setdefault(name, value)
+    _prepare(where)
     ray = from_extra("ray", "ray", wants="--on ray")
     from_extra("ray.data", "ray", wants="--on ray")
 
@@ -47,18 +45,39 @@ def on_ray(where: str, workers: int | None = None) -> Run:
     return run
 
 
+def _prepare(where: str) -> None:
+    """What Ray reads when it is imported, where the user has said nothing else."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it would report to its makers
+    os.environ.setdefault("RAY_DATA_DISABLE_PROGRESS_BARS", "1")  # there is our own
+    os.environ.setdefault("RAY_gcs_server_port_wait_time_s", "300")  # a busy machine needs longer than 30 s
+    if where == "ray":  # its ports are open to the network, and run what they are told
+        os.environ.setdefault("RAY_AUTH_MODE", "token")
+
+
 def _connect(ray: Any, where: str, workers: int | None) -> None:
-    quiet = {"log_to_driver": False, "logging_level": "error"}
-    try:
-        if where == "ray":
-            ray.init(address="local", num_cpus=workers, include_dashboard=False, **quiet)
-        else:
-            ray.init(address=where.removeprefix("ray:") if where == "ray:auto" else where, **quiet)
-    except (ConnectionError, ValueError, RuntimeError) as error:
+    options: dict[str, Any] = {"log_to_driver": False, "logging_level": "error"}
+    if where == "ray":
+        options |= {"address": "local", "num_cpus": workers, "include_dashboard": False}
+    else:
+        options |= {"address": "auto" if where == "ray:auto" else where}
+    for attempt in range(ATTEMPTS if where == "ray" else 1):
+        try:
+            with redirect_stdout(sys.stderr):  # it has a word to say, and what is there is for programs
+                ray.init(**options)
+            return
+        except (
+            Exception
+        ) as error:  # it has no type of its own for a cluster that does not start, or is not there
+            failed, tried = error, attempt + 1
+            ray.shutdown()
+    if where == "ray":
         raise UserError(
-            f"cannot reach a Ray cluster at {where} ({error}): is it running, with the Ray and the Python of "
-            "here? If it asks for a token, set RAY_AUTH_MODE=token"
-        ) from error
+            f"Ray did not start here (attempts: {tried}; {failed}): is the machine busy? Run again"
+        )
+    raise UserError(
+        f"cannot reach a Ray cluster at {where} ({failed}): is it running, with the Ray and the Python of "
+        "here? If it asks for a token, set RAY_AUTH_MODE=token"
+    ) from failed
 
 
 def _led(ray: Any, task: Task, parts: Sequence[Part], workers: int | None) -> Iterator[Done]:

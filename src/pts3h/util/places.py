@@ -166,4 +166,8 @@ def matching(pattern: str) -> list[Place]:
 
 
 def _stamp(info: dict[str, Any]) -> str:
-    return " ".join(f"{name}={info[name]}" for name in CHANGING if info.get(name) is not None)
+    """Stores give times as numbers in one call and as moments in another."""
+    told = {name: info[name] for name in CHANGING if info.get(name) is not None}
+    return " ".join(
+        f"{name}={getattr(one, 'timestamp', lambda one=one: one)()}" for name, one in told.items()
+    )
