@@ -115,7 +115,7 @@ def runner(where: str, workers: int | None = None) -> Run:
         if workers not in (None, 1):
             raise UserError("'here' is one worker, this process: leave --workers out, or say --on ray")
         return here
-    if where == "ray" or where.startswith(("ray:", "ray://")):
+    if where in ("ray", "ray:auto") or where.startswith("ray://"):
         from .on_ray import on_ray
 
         return on_ray(where, workers)

@@ -5,9 +5,11 @@ The only file that imports Ray. What must hold after a worker is killed, or when
 """
 
 import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import redirect_stdout
+from queue import SimpleQueue
 from typing import Any
 
 from ..errors import UserError
@@ -103,6 +105,8 @@ def _explained(error: BaseException) -> UserError:
         if isinstance(cause, UserError):
             return UserError(str(cause))
         cause = getattr(cause, "cause", None) or cause.__cause__
+    if told := re.findall(r"UserError: (.+)", str(error)):  # Ray may hand on the words alone
+        return UserError(told[-1])
     last = str(error).strip().splitlines()[-1:] or [type(error).__name__]
     return UserError(
         f"the Ray cluster failed ({last[0]}): run the same command again, it goes on where it was"
@@ -113,7 +117,7 @@ class Leader:
     """Runs Ray Data on the cluster and tells who asks what is done."""
 
     def __init__(self) -> None:
-        self._news: list[str] = []
+        self._news: SimpleQueue[str] = SimpleQueue()
 
     def lead(self, rows: list[dict[str, str]], told: tuple[Any, ...], workers: int | None) -> None:
         """Encode all parts, each as one row of a data set."""
@@ -130,12 +134,11 @@ class Leader:
             num_gpus=gpus,
         )
         for row in encoded.iter_rows():
-            self._news.append(str(row["done"]))
+            self._news.put(str(row["done"]))
 
     def news(self) -> list[str]:
         """What is done since the last time."""
-        news, self._news = self._news, []
-        return news
+        return [self._news.get() for _ in range(self._news.qsize())]
 
 
 class RayWorker:
