@@ -1,6 +1,6 @@
 """Encoding by one Ray worker, by two, and by two of which one is killed in the middle.
 
-python benchmarks/ray_encoding.py [--pictures 20000] [--part-size 250]
+python benchmarks/ray_encoding.py [--pictures 20000] [--part-size 256]
 
 Prints how much quicker two are, once the first part is done, and whether each picture is there once with the
 code that one process gives it.
@@ -16,8 +16,7 @@ import threading
 import time
 from pathlib import Path
 
-import pyarrow.parquet as pq
-
+from pts3h.exchange.parquet import read_parquet
 from pts3h.spread.job import encode_on
 
 SIDE = 128
@@ -71,14 +70,18 @@ def kill_one(out: Path, parts: int) -> None:
 
 def held(folder: Path) -> list[tuple[str, bytes]]:
     """Every row of every shard."""
-    tables = [pq.read_table(path, columns=["id", "code"]) for path in sorted(folder.glob("part-*.parquet"))]
-    return [(str(row["id"]), bytes(row["code"])) for table in tables for row in table.to_pylist()]
+    return [
+        (str(one), code.tobytes())
+        for path in sorted(folder.glob("part-*.parquet"))
+        for batch in read_parquet(path).batches
+        for one, code in zip(batch.ids, batch.codes, strict=True)
+    ]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pictures", type=int, default=20_000)
-    parser.add_argument("--part-size", type=int, default=250)
+    parser.add_argument("--part-size", type=int, default=256)
     asked = parser.parse_args()
     os.environ["OMP_NUM_THREADS"] = "1"  # a core for each worker, whatever there is
     with tempfile.TemporaryDirectory() as place:
