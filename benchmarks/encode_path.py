@@ -56,12 +56,9 @@ def main() -> None:
     parser.add_argument("--side", type=int, default=256)
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
-        os.environ["PTS3H_CACHE"], cache = f"{place}/cache", os.environ.get("PTS3H_CACHE")
-        if cache is not None and Path(cache, "datasets").is_dir():  # what was downloaded need not be again
-            Path(place, "cache").mkdir()
-            Path(place, "cache", "datasets").symlink_to(Path(cache, "datasets").resolve())
         labels = write_pictures(Path(place, "photos"), asked.pictures, asked.side)
         model = quick_model(Path(place, "photos"), labels, Path(place, "model"))
+        os.environ["PTS3H_CACHE"] = f"{place}/cache"  # with features of none of them, of which fit keeps some
         files = ImageFiles(sorted(Path(place, "photos").iterdir()))
         frozen = model.networks.frozen
         assert frozen is not None
