@@ -9,6 +9,7 @@ from pts3h.codes import Layout
 from pts3h.exchange import import_index
 from tests.exchange.collections import contents, make_index
 from tests.faults.writer import Writer, need
+from tests.spread.sources import held, shard_files
 
 
 class Export(Writer):
@@ -84,4 +85,34 @@ class ExportNpy(Export):
     beside = ("codes.ids.txt", "codes.about.json")
 
 
-EXPORTS = [ExportParquet, ExportSqliteVec, ExportFaiss, ExportNpy]
+class Shards(Writer):
+    """Each shard that is there is whole, and what is missing is encoded by the same command again."""
+
+    name = "shards by pts3h encode --on"
+    tries = 60
+
+    def prepare(self):
+        self.order("make_model", 0, self.source / "model")
+        (self.source / "before").mkdir()
+        self.order(*self.given(self.source / "whole"))
+        self.whole = dict(zip(*held(self.source / "whole"), strict=True))
+
+    def given(self, folder):
+        more = ["--out", str(folder), "--on", "here", "--part-size", "10"]
+        return "command", "encode", str(self.source / "model"), str(self.source / "vectors.npy"), *more
+
+    def work(self):
+        return self.given(self.target)
+
+    def check(self, outcome):
+        ids, codes = held(self.target)
+        assert len({*ids}) == len(ids) and {*zip(ids, codes, strict=True)} <= {*self.whole.items()}
+        if outcome.finished and outcome.returned[0] == 0:
+            assert len(ids) == len(self.whole)
+
+    def check_end(self):
+        assert dict(zip(*held(self.target), strict=True)) == self.whole
+        assert self.names() == {"manifest.json", *shard_files(self.source / "whole")}
+
+
+EXPORTS = [ExportParquet, ExportSqliteVec, ExportFaiss, ExportNpy, Shards]

@@ -43,7 +43,7 @@ class About:
         return json.dumps(sealed({"format": FORMAT, **self.facts()}))
 
     @classmethod
-    def from_json(cls, text: str | bytes, path: Path) -> "About":
+    def from_json(cls, text: str | bytes, path: Path | str) -> "About":
         """What :meth:`to_json` wrote into the file ``path``, else raise."""
         try:
             facts = unsealed(json.loads(text))

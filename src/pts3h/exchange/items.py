@@ -61,7 +61,7 @@ class Incoming:
     bits: int | None = None
 
 
-def arriving(items: Incoming, path: Path) -> Iterator[Batch]:
+def arriving(items: Incoming, path: Path | str) -> Iterator[Batch]:
     """All batches of the file ``path``; in the end raise if there were fewer items than it says, or more."""
     found = 0
     for batch in items.batches:

@@ -16,7 +16,7 @@ def meta_texts(batch: Batch) -> list[str | None]:
     return [as_json(one, meta) if meta else None for one, meta in zip(batch.ids, batch.meta, strict=True)]
 
 
-def read_meta_text(text: Any, one: Any, path: Path) -> Meta:
+def read_meta_text(text: Any, one: Any, path: Path | str) -> Meta:
     """The metadata of the item ``one`` in the file ``path``, else raise."""
     try:
         meta = {} if text is None else json.loads(text)

@@ -4,7 +4,7 @@ Metadata is one column of JSON text, not a column per key: items may have any ke
 and it comes back as it was. What the codes are is in the metadata of the file, under ``pts3h``.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -25,14 +25,25 @@ KEY = b"pts3h"  # in the metadata of the file
 ROW_GROUP = 131_072  # rows that readers take at once
 
 
-def _arrow() -> tuple[Any, Any]:
+def arrow_and_parquet() -> tuple[Any, Any]:
+    """The modules that read and write it."""
     arrow = from_extra("pyarrow", "parquet", wants="a Parquet file")
     return arrow, from_extra("pyarrow.parquet", "parquet", wants="a Parquet file")
 
 
 def write_parquet(path: Path, items: Outgoing) -> None:
     """Write the table, some rows at a time."""
-    arrow, parquet = _arrow()
+    write_atomic(path, parquet_writer(items))
+
+
+def parquet_writer(items: Outgoing, said: Mapping[bytes, str] | None = None) -> Callable[[BinaryIO], None]:
+    """Writes the table into a file that is open.
+
+    Args:
+        items: what to write.
+        said: more to say in the metadata of the file, beside what the codes are.
+    """
+    arrow, parquet = arrow_and_parquet()
     about = items.about
     columns = {
         "id": arrow.string() if about.ids == "text" else arrow.int64(),
@@ -44,7 +55,8 @@ def write_parquet(path: Path, items: Outgoing) -> None:
     def write(file: BinaryIO) -> None:
         # random bits do not repeat, so that only metadata gains from a dictionary; checksums show damage
         options = {"compression": "zstd", "use_dictionary": ["meta"], "write_page_checksum": True}
-        with parquet.ParquetWriter(file, schema.with_metadata({KEY: about.to_json()}), **options) as writer:
+        known = {KEY: about.to_json(), **(said or {})}
+        with parquet.ParquetWriter(file, schema.with_metadata(known), **options) as writer:
             waiting: list[Any] = []
             for batch in items.batches:
                 waiting.append(arrow.table(_columns(batch), schema=schema))
@@ -54,18 +66,23 @@ def write_parquet(path: Path, items: Outgoing) -> None:
             if waiting:
                 writer.write_table(arrow.concat_tables(waiting))
 
-    write_atomic(path, write)
+    return write
 
 
 def _columns(batch: Batch) -> dict[str, list[Any]]:
     return {"id": batch.ids, "code": [code.tobytes() for code in batch.codes], "meta": meta_texts(batch)}
 
 
-def read_parquet(path: Path) -> Incoming:
-    """Any table with the columns ``id`` and ``code``, and maybe ``meta``; others are passed over."""
-    arrow, parquet = _arrow()
+def read_parquet(path: Path | str, content: BinaryIO | None = None) -> Incoming:
+    """Any table with the columns ``id`` and ``code``, and maybe ``meta``; others are passed over.
+
+    Args:
+        path: the file.
+        content: of a file that is open already, and that messages call ``path``.
+    """
+    arrow, parquet = arrow_and_parquet()
     with refused_as(path, KIND, arrow.ArrowException, OSError):
-        file = parquet.ParquetFile(path, page_checksum_verification=True)
+        file = parquet.ParquetFile(content or path, page_checksum_verification=True)
         kinds = {field.name: field.type for field in file.schema_arrow}
         said = (file.metadata.metadata or {}).get(KEY)
     about = None if said is None else About.from_json(said, path)
@@ -74,7 +91,7 @@ def read_parquet(path: Path) -> Incoming:
     return Incoming(file.metadata.num_rows, _batches(arrow, file, names, path), about)
 
 
-def _check_columns(arrow: Any, kinds: dict[str, Any], ours: bool, path: Path) -> None:
+def _check_columns(arrow: Any, kinds: dict[str, Any], ours: bool, path: Path | str) -> None:
     """Raise unless there are ids and codes, and metadata is text; a file of ours has a column for it."""
     is_ = arrow.types
     texts = (is_.is_string, is_.is_large_string)
@@ -90,7 +107,7 @@ def _check_columns(arrow: Any, kinds: dict[str, Any], ours: bool, path: Path) ->
             raise UserError(f"the column {name!r} of {path} must hold {wanted}, and it holds {kind}")
 
 
-def _batches(arrow: Any, file: Any, names: list[str], path: Path) -> Iterator[Batch]:
+def _batches(arrow: Any, file: Any, names: list[str], path: Path | str) -> Iterator[Batch]:
     with refused_as(path, KIND, arrow.ArrowException, OSError):
         for part in file.iter_batches(batch_size=SCAN_BATCH, columns=names):
             columns = part.to_pydict()

@@ -8,7 +8,7 @@ from ..errors import UserError
 
 
 @contextmanager
-def refused_as(path: Path, kind: str, *errors: type[Exception]) -> Iterator[None]:
+def refused_as(path: Path | str, kind: str, *errors: type[Exception]) -> Iterator[None]:
     """Turn what a library says of a file that it cannot read into one line.
 
     Args:

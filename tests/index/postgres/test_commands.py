@@ -6,6 +6,7 @@ import pytest
 import pts3h
 from tests.cli.commands import FIT_VECTORS
 from tests.cli.conftest import here, kinds, run  # noqa: F401  (fixtures)
+from tests.exchange.collections import contents
 
 from .server import PASSWORD
 
@@ -36,6 +37,17 @@ def test_index_search_and_dedup_agree_with_a_folder(postgres, run, fitted):  # n
         assert {"0", "60"} <= {*groups[0]} or any({"0", "60"} <= {*group} for group in groups)
         answers.append((found, groups))
     assert answers[0] == answers[1]
+
+
+def test_shards_make_the_table_that_items_make(postgres, run, fitted):  # noqa: F811
+    by_items, by_shards = postgres.address(), postgres.address()
+    assert run("index", "model", "vectors.npy", "--to", by_items).code == 0
+    words = ["--on", "here", "--part-size", 20, "--out", "codes"]
+    assert run("encode", "model", "vectors.npy", *words).code == 0
+    first = run("index", "--from", "codes", "--to", by_shards, "--json").json
+    again = run("index", "--from", "codes", "--to", by_shards, "--json").json
+    assert (first["added"], again["unchanged"], again["count"]) == (63, 63, 63)
+    assert contents(by_shards) == contents(by_items)
 
 
 def test_no_command_shows_the_password(postgres, run, fitted):  # noqa: F811
