@@ -43,6 +43,7 @@ browser: setup  ## find Chromium for the tests of the page, or install it (as ro
 
 test: setup lint types docs browser  ## all checks and tests
 	$(BIN)/pytest --numprocesses $(RUNS)
+	$(BIN)/pytest -m alone
 
 test-faults: setup  ## every fault: killed processes, full disks, damaged files, hostile pictures; prints a table
 	$(BIN)/pytest tests/faults --faults full --timeout 1500 --numprocesses $(shell nproc 2>/dev/null || echo 1) $(FAULTS)

@@ -52,7 +52,7 @@ def ray_environment(tmp_path, monkeypatch):
     shutil.rmtree(folder, ignore_errors=True)
 
 
-@pytest.mark.xdist_group("ray")
+@pytest.mark.alone  # the parts of Ray wait for each other for 15 seconds, which no setting changes
 @pytest.mark.timeout(900)  # half a minute where there is nothing else to do
 def test_killed_workers_lose_and_repeat_nothing(tmp_path, vector_model, ray_environment):
     folder, model = vector_model
@@ -78,7 +78,7 @@ def test_killed_workers_lose_and_repeat_nothing(tmp_path, vector_model, ray_envi
     assert len(dead) == 2 and not any(Path("/proc", str(process)).exists() for process in dead)
     encoded = model.encode(vectors(600))
     assert held(tmp_path / "out") == (encoded.ids, rows_of(encoded.codes))
-    assert "usage" not in done.stderr.lower()
+    assert "usage stat" not in done.stderr.lower()  # nothing is reported to its makers
 
 
 def test_room_for_workers():

@@ -38,11 +38,12 @@ def on_ray(where: str, workers: int | None = None) -> Run:
     def run(task: Task, parts: Sequence[Part]) -> Iterator[Done]:
         if ray.is_initialized():
             raise UserError("Ray runs in this process already: end it with ray.shutdown() first")
-        _connect(ray, where, workers)
-        try:
-            yield from _led(ray, task, parts, workers)
-        finally:
-            ray.shutdown()
+        with redirect_stdout(sys.stderr):  # Ray speaks up at any time, and what is there is for programs
+            _connect(ray, where, workers)
+            try:
+                yield from _led(ray, task, parts, workers)
+            finally:
+                ray.shutdown()
 
     return run
 
@@ -64,12 +65,9 @@ def _connect(ray: Any, where: str, workers: int | None) -> None:
         options |= {"address": "auto" if where == "ray:auto" else where}
     for attempt in range(ATTEMPTS if where == "ray" else 1):
         try:
-            with redirect_stdout(sys.stderr):  # it has a word to say, and what is there is for programs
-                ray.init(**options)
+            ray.init(**options)
             return
-        except (
-            Exception
-        ) as error:  # it has no type of its own for a cluster that does not start, or is not there
+        except Exception as error:  # it has no type of its own for a cluster that is not there
             failed, tried = error, attempt + 1
             ray.shutdown()
     if where == "ray":
