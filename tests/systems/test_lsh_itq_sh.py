@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy.linalg import orthogonal_procrustes
 from sklearn.decomposition import PCA
 
 from pts3h.systems.shallow.lsh import learn_lsh
@@ -68,6 +69,24 @@ class TestITQ:
         assert all(np.square(codes - projected @ other).sum() >= error for other in [*others, best.T, start])
         assert np.square(codes - projected @ best.T).sum() > 1.01 * error
 
+    def test_every_round_is_an_orthogonal_procrustes_problem(self):
+        """From the same start, scipy's solution of each round leads to the same rotation."""
+        projected = np.random.default_rng(2).normal(size=(300, 6)) * [5, 4, 3, 2, 1, 1]
+        rotation, _ = best_rotation(projected, 0, seed=4)
+        for _ in range(50):
+            rotation, _ = orthogonal_procrustes(projected, np.where(projected @ rotation >= 0, 1.0, -1.0))
+        np.testing.assert_allclose(best_rotation(projected, 50, seed=4)[0], rotation, atol=1e-9)
+
+    def test_the_error_is_not_above_that_of_faiss(self):
+        """faiss starts elsewhere, and its error may rise again; the best of ours is at least as low."""
+        faiss = pytest.importorskip("faiss")
+        projected = np.random.default_rng(3).normal(size=(500, 8)) * np.linspace(4, 1, 8)
+        theirs = faiss.ITQMatrix(8)
+        theirs.train(projected.astype(np.float32))
+        rotated = theirs.apply(projected.astype(np.float32)).astype(np.float64)
+        error = np.square(np.where(rotated >= 0, 1.0, -1.0) - rotated).mean()
+        assert min(best_rotation(projected, 50, seed)[1][-1] for seed in range(5)) <= error + 1e-6
+
     def test_a_rotated_cube_is_found(self):
         """Corners of a cube, turned: the right rotation quantizes them without error."""
         corners = np.random.default_rng(0).choice([-1.0, 1.0], (500, 3))
@@ -96,6 +115,20 @@ class TestSpectral:
         changes = [np.flatnonzero(np.diff(bits[:, bit].astype(int))) for bit in (0, 1)]
         np.testing.assert_allclose(line[changes[0] + 1, 0], [0.5], atol=0.02)
         np.testing.assert_allclose(line[changes[1] + 1, 0], [0.25, 0.75], atol=0.02)
+
+    def test_distances_are_those_of_the_formula_in_double_precision(self):
+        """Every mode of every axis by loops; an axis may point either way, which turns whole bits over."""
+        rows, bits = features(size=6, seed=7), 12
+        axes = np.linalg.svd(rows - rows.mean(axis=0), full_matrices=False)[2]
+        placed = (rows - rows.mean(axis=0)) @ axes.T
+        low, extent = placed.min(axis=0), placed.max(axis=0) - placed.min(axis=0)
+        modes = sorted((k / extent[axis], axis, k) for axis in range(6) for k in range(1, 2 * bits))[:bits]
+        waves = [np.cos(k * np.pi * (placed[:, axis] - low[axis]) / extent[axis]) for _, axis, k in modes]
+        expected, found = np.stack(waves, axis=1) >= 0, learn_sh(rows, bits)(rows) >= 0
+        near_zero = np.abs(np.stack(waves, axis=1)) < 1e-4  # float32 may round these to the other side
+        same, turned = ((found == want) | near_zero for want in (expected, ~expected))
+        assert near_zero.mean() < 0.01
+        assert (same.all(axis=0) | turned.all(axis=0)).all()
 
     def test_more_bits_than_axes(self):
         assert learn_sh(features(size=3), 8)(features(size=3)).shape == (400, 8)
