@@ -13,6 +13,10 @@ ROWS = {  # the line's first words: where the cells of its figures are, the syst
     "frozen network, DSH": (["label-efficiency"], "dsh", 5),
     "frozen network, PTS3H-DSH": (["label-efficiency"], "pts3h-dsh", 5),
     "the same with neighbours": (["label-efficiency"], "pts3h-full", 5),
+    "tuned alike, DSH": (["tuned"], "dsh", 5),
+    "tuned alike, the best rival": (["tuned"], "sntg", 5),
+    "tuned alike, PTS3H-DSH": (["tuned"], "pts3h-dsh", 5),
+    "tuned alike, with neighbours": (["tuned"], "pts3h-full", 5),
     "trained whole, DSH": (["fine-tuning-short", "fine-tuning"], "dsh", 1),
     "trained whole, PTS3H-DSH": (["fine-tuning"], "pts3h-dsh", 1),
 }
