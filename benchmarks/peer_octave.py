@@ -100,7 +100,8 @@ class MIHash(NetworkPeer):
 
 def refuse_other(folder: Path, ours: OurMIHash, classes: int) -> None:
     """Raise where value or gradient are not those of their code, on outputs by chance."""
-    outputs = torch.randn(64, ours.bits, requires_grad=True)
+    chance = torch.Generator().manual_seed(0)
+    outputs = torch.randn(64, ours.bits, dtype=torch.float64, generator=chance, requires_grad=True)
     labels = torch.arange(64) % classes
     loss = ours.supervised(outputs, labels[:, None] == labels, ~torch.eye(64, dtype=torch.bool))
     torch.autograd.backward(loss)
@@ -126,7 +127,7 @@ def published_information(
         savemat(place / "given.mat", {"x": outputs.numpy().T.astype(float), "y": labels.numpy()[:, None]})
         run_octave(INFORMATION.format(folder=folder, slope=slope, bins=bins), place)
         found = loadmat(place / "found.mat")
-    gradient = np.asarray(found["gradient"], np.float32).reshape(outputs.T.shape, order="F").T
+    gradient = np.asarray(found["gradient"]).reshape(outputs.T.shape, order="F").T
     return float(found["value"].item()), torch.from_numpy(gradient.copy())
 
 
