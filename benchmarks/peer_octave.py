@@ -138,6 +138,7 @@ class KSH:
     anchors = 300
 
     def tries(self, peers: Path, given: Given) -> Sequence[float]:
+        checkout(peers, self.repository)
         return (0.0,)
 
     def run(
@@ -177,6 +178,7 @@ class ITQ:
     system, repository = "itq", "willard-yuan/hashing-baseline-for-image-retrieval"
 
     def tries(self, peers: Path, given: Given) -> Sequence[float]:
+        checkout(peers, self.repository)
         return (0.0,)
 
     def run(

@@ -13,6 +13,7 @@ in one column, and in the next what four tries of steps and rate choose on the s
 from timing import THREADS  # isort: skip
 
 import argparse
+import sys
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -29,7 +30,7 @@ from peer_shallow import SHALLOW
 from pts3h.bench.sources import load_data
 from pts3h.bench.summary import deviation
 from pts3h.bench.tuning import SEED
-from pts3h.errors import Diverged
+from pts3h.errors import Diverged, UserError
 
 
 class Peer(Protocol):
@@ -85,9 +86,10 @@ def main() -> None:
     print("| system | ours | gap | ours tuned | gap | public implementation | theirs | with |")
     print(8 * "| --- " + "|")
     ours: dict[str, tuple[list[float], list[float]]] = {}
-    for peer in PEERS:
-        if asked.systems and peer.system not in asked.systems:
-            continue
+    chosen = [peer for peer in PEERS if not asked.systems or peer.system in asked.systems]
+    for peer in chosen:
+        peer.tries(asked.peers, first)  # says what is missing before anything is computed
+    for peer in chosen:
         if peer.system not in ours:
             ours[peer.system] = our_side(peer.system, first, others)
         rate, mark = choose(peer, asked.peers, first, asked.most_steps)
@@ -144,4 +146,7 @@ def figure(values: Sequence[float] | NDArray[np.floating], sign: str = "") -> st
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except UserError as error:
+        sys.exit(str(error))
