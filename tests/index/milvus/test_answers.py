@@ -4,14 +4,12 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from pts3h.codes import hamming
-from pts3h.index.filters import And, Compare, Not, OneOf, Or, matches
 from pts3h.index.milvus import index as engine
 from pts3h.index.milvus.expressions import literal
 
+from ..any_filter import assert_filters_mean_what_they_mean_in_python
 from ..oracle import METAS, WHERES, Oracle, as_pairs, assert_same, random_codes
 
 pytestmark = pytest.mark.milvus
@@ -216,37 +214,10 @@ def test_filters_mean_what_they_mean_in_python(milvus):
         ["a"],
         {"a": 1},
     ]
-    metas = [{}, *({"x": value} for value in values), *({"y": value} for value in values[:5])]
-    scalars = [value for value in values if isinstance(value, (bool, int, float, str))] + [2.0**60, 2.0**53]
-    compares = st.builds(
-        Compare,
-        st.sampled_from("xy"),
-        st.sampled_from(["==", "<", "<=", ">", ">="]),
-        st.sampled_from([value for value in scalars if not isinstance(value, bool)]),
-    )
-    leaves = st.one_of(
-        compares,
-        st.builds(Compare, st.just("x"), st.just("=="), st.booleans()),
-        st.builds(OneOf, st.sampled_from("xy"), st.lists(st.sampled_from(scalars), max_size=6).map(tuple)),
-    )
-    some = lambda part: st.lists(part, min_size=1, max_size=3).map(tuple)  # noqa: E731
-    filters = st.recursive(
-        leaves,
-        lambda part: st.one_of(st.builds(Not, part), st.builds(And, some(part)), st.builds(Or, some(part))),
-        max_leaves=8,
-    )
-    query = np.zeros((1, 8), np.uint8)
     with milvus.open(milvus.address(), bits=64) as index:
-        index.add(range(len(metas)), np.repeat(query, len(metas), 0), metas)
-        assert index.count == len(metas)
-
-        @settings(max_examples=100, deadline=None, derandomize=True, database=None)
-        @given(filters)
-        def check(where):
-            found = index._within(query, 0, where, "both")[0].ids
-            assert found == [row for row, meta in enumerate(metas) if matches(where, meta)]
-
-        check()
+        assert_filters_mean_what_they_mean_in_python(
+            index, values, also=(2.0**60, 2.0**53), most=6, examples=100
+        )
 
 
 def test_literals_are_plain_ascii():

@@ -5,14 +5,14 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pts3h.codes import hamming
-from pts3h.index.filters import And, Compare, Not, OneOf, Or, matches
 from pts3h.index.postgres import items
 from pts3h.index.postgres.conditions import exact_numbers
 
+from ..any_filter import assert_filters_mean_what_they_mean_in_python
 from ..oracle import METAS, WHERES, Oracle, as_pairs, assert_same, random_codes
 from .checks import name_of
 
@@ -164,36 +164,8 @@ def test_metadata_comes_back_as_it_was(postgres):
 
 
 def test_filters_mean_what_they_mean_in_python(postgres):
-    metas = [{}, *({"x": value} for value in VALUES), *({"y": value} for value in VALUES[:5])]
-    scalars = [value for value in VALUES if isinstance(value, (bool, int, float, str))]
-    compares = st.builds(
-        Compare,
-        st.sampled_from("xy"),
-        st.sampled_from(["==", "<", "<=", ">", ">="]),
-        st.sampled_from([value for value in scalars if not isinstance(value, bool)]),
-    )
-    leaves = st.one_of(
-        compares,
-        st.builds(Compare, st.just("x"), st.just("=="), st.booleans()),
-        st.builds(OneOf, st.sampled_from("xy"), st.lists(st.sampled_from(scalars), max_size=12).map(tuple)),
-    )
-    some = lambda part: st.lists(part, min_size=1, max_size=3).map(tuple)  # noqa: E731
-    filters = st.recursive(
-        leaves,
-        lambda part: st.one_of(st.builds(Not, part), st.builds(And, some(part)), st.builds(Or, some(part))),
-        max_leaves=8,
-    )
-    query = np.zeros((1, 8), np.uint8)
     with postgres.open(postgres.address(), bits=64) as index:
-        index.add(range(len(metas)), np.repeat(query, len(metas), 0), metas)
-
-        @settings(max_examples=300, deadline=None, derandomize=True, database=None)
-        @given(filters)
-        def check(where):
-            found = index._within(query, 0, where, "both")[0].ids
-            assert found == [row for row, meta in enumerate(metas) if matches(where, meta)]
-
-        check()
+        assert_filters_mean_what_they_mean_in_python(index, VALUES, most=12, examples=300)
 
 
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=9), max_size=4))
