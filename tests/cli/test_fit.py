@@ -70,10 +70,12 @@ def test_validation_says_what_it_tried(here, run, kinds):
 
 
 @SHOW_SKIPPED
-def test_skipped_pictures_as_json(here, run, kinds):
+def test_skipped_pictures_are_named_and_do_not_count(here, run, kinds):
     (here / "photos" / "07.png").write_text("no picture")
     done = run("fit", "photos", "--pairs", "pairs.csv", "--bits", 8, "--out", "model", *PHOTOS, "--json")
     assert done.json["skipped_items"] == ["07.png"] and done.json["skipped"] == 1
+    done = run("fit", "photos", "--pairs", "pairs.csv", "--bits", 8, "--out", "other", *PHOTOS)
+    assert "trained on 59 items" in done.err
 
 
 def test_no_picture_can_be_read(here, run, kinds):

@@ -108,8 +108,9 @@ def fit(
     for trial in hasher.trials:
         tried = " ".join(f"{name}={value:g}" for name, value in trial.settings.items())
         say(f"tried {tried}: {trial.score:.4f}")
+    items_read = hasher.model.summary["items"] - len(hasher.skipped)
     say(
-        f"trained on {result['items']:,} items, {result['labelled_items']:,} of them in known pairs; "
+        f"trained on {items_read:,} items, {result['labelled_items']:,} of them in known pairs; "
         f"the model is in {out}"
     )
     for line in verdict(hasher.model.summary):
