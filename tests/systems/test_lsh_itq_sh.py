@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+import faiss
 import numpy as np
 import pytest
 from scipy.linalg import orthogonal_procrustes
@@ -79,7 +80,6 @@ class TestITQ:
 
     def test_the_error_is_not_above_that_of_faiss(self):
         """faiss starts elsewhere, and its error may rise again; the best of ours is at least as low."""
-        faiss = pytest.importorskip("faiss")
         projected = np.random.default_rng(3).normal(size=(500, 8)) * np.linspace(4, 1, 8)
         theirs = faiss.ITQMatrix(8)
         theirs.train(projected.astype(np.float32))
