@@ -5,16 +5,20 @@ import re
 from ipaddress import ip_address
 from pathlib import Path
 
-_SECRETS = re.compile(r"://.*@|[?#].*", re.DOTALL)
+_QUERY = re.compile(r"[?#].*", re.DOTALL)
 _PASSWORD = re.compile(r"://[^@]*:.*@|[?&]password=", re.DOTALL)
 
 
 def shown_address(address: str | Path) -> str:
     """An address without user, password, query and fragment, as messages may show it. A path stays."""
     text = os.fspath(address)
-    if "://" not in text:
+    scheme, found, rest = text.partition("://")
+    if not found:
         return text
-    return _SECRETS.sub(lambda found: "://...@" if found[0].startswith(":") else f"{found[0][0]}...", text)
+    before, at, place = rest.rpartition("@")
+    if _QUERY.search(before):  # a password with ? or #, or a query with @: all of it may be secret
+        return f"{scheme}://..."
+    return f"{scheme}://{'...@' if at else ''}{_QUERY.sub(lambda query: query[0][0] + '...', place)}"
 
 
 def has_password(address: str) -> bool:
