@@ -80,6 +80,24 @@ def test_refinement_climbs_the_smooth_objective(table):
     assert np.abs(approx_fprime(refined, height)).max() < np.abs(approx_fprime(start, height)).max()
 
 
+def test_refinement_finds_the_peak_of_one_weight():
+    column = np.array([[1.0], [0.2]], np.float32)  # the first sign wins before the second one costs
+    liked = np.diag(np.array([1, -1], np.float32))
+
+    def height(weight):
+        smooth = np.tanh(column[:, 0] * weight / 2)
+        return smooth @ liked @ smooth
+
+    peak = max((height(weight), weight) for weight in np.linspace(0, 50, 5001))
+    assert 1 < peak[1] < 49
+    assert height(refine(np.array([0.1]), column, liked)[0]) == pytest.approx(peak[0], rel=0.02)  # it ends early
+
+
+def test_nothing_left_to_gain(table):
+    start = np.ones(10)
+    np.testing.assert_array_equal(refine(start, table, np.zeros((90, 90), np.float32)), start)
+
+
 def test_fewer_labelled_items_than_anchors(table):
     coder = learn_ksh_kernel(table, table[:9], signed_pairs(LabelPairs(KINDS[:9])), 6, seed=0, anchors=60)
     assert np.isfinite(coder(table)).all()
