@@ -15,7 +15,7 @@ from tests.faults.tally import (  # noqa: F401  (hooks: the table of faults at t
     pytest_terminal_summary,
 )
 
-# Nothing here depends on a quick machine, and every machine tries the same examples; make fuzz looks for new ones.
+# Nothing here depends on a quick machine. Every machine tries the same examples; make fuzz tries new ones.
 hypothesis.settings.register_profile("unhurried", deadline=None, derandomize=True)
 hypothesis.settings.load_profile("unhurried")
 

@@ -73,13 +73,15 @@ def reading_of(name):
 
 
 def test_mihash_is_steep_enough_for_small_fresh_outputs_to_train():
-    """Its soft sign is 2 sigmoid(4 F) - 1: sure of itself at outputs of one."""
+    """Its soft sign is 2 sigmoid(30 F) - 1: sure of itself at outputs of a tenth."""
     classes = torch.arange(8) % 2
     similar, known = classes[:, None] == classes[None, :], ~torch.eye(8, dtype=torch.bool)
     small = torch.where(classes[:, None] == 0, 0.1, -0.1).expand(8, BITS)
     same = MIHash(BITS).supervised(small, similar, known)
-    assert same == pytest.approx(MIHash(BITS, bins=16, slope=4.0).supervised(small, similar, known).item())
-    assert same < MIHash(BITS, slope=1.0).supervised(small, similar, known)
+    assert same == pytest.approx(MIHash(BITS, bins=12, slope=30.0).supervised(small, similar, known).item())
+    shares = 3 / 7, 4 / 7  # of seven others, those of the same class: distances tell all there is to know
+    assert same == pytest.approx(sum(share * math.log(share) for share in shares), rel=1e-3)
+    assert same < MIHash(BITS, slope=4.0).supervised(small, similar, known)
 
 
 @pytest.mark.parametrize("similar", [True, False])

@@ -115,7 +115,7 @@ LOSSES = Table(
             label="MIHash",
             source="MIHash, Cakir et al., ICCV 2017",
             make="pts3h.losses.mihash:MIHash",
-            learning_rate=0.3,
+            learning_rate=0.1,
             # a histogram over the three alike that 32 labelled items leave an anchor says little
             labelled_per_batch=96,
             labelled_alone=128,
