@@ -6,12 +6,14 @@ digest of the file that belongs to it; no other is believed, however well it is 
 
 import hashlib
 import json
+import os
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from ...codes import Layout, as_words, code_bytes
+from ...kernel.types import Columns
 from ...util.files import write_atomic
 from .ids import sorted_ids
 from .segment import Segment
@@ -24,7 +26,7 @@ _START = len(_MAGIC) + 16  # of the header; before it is the checksum of everyth
 
 def save(folder: Path, segment: Segment, state: State) -> str:
     """Write the segment and how far into the log it reaches; return the digest that names the file."""
-    ids, columns = segment.ids.encode(), segment.columns.tobytes()
+    ids, columns = segment.ids.encode(), _bytes_of(segment.columns)
     header = {
         "bits": segment.layout.bits,
         "kind": segment.kind,
@@ -60,28 +62,35 @@ def load(folder: Path, layout: Layout, digest: str | None) -> tuple[Segment, Sta
     """The segment and how far into the log it reaches, or None if the file with this digest is not there."""
     try:
         with (folder / FILE).open("rb") as file:
-            raw = memoryview(file.read())
-    except OSError:
-        return None
-    if raw[: len(_MAGIC)] != _MAGIC or _digest(raw[_START:]).hex() != digest:
-        return None
-    try:
-        return _read(raw, layout)
-    except (ValueError, KeyError, TypeError):
+            return _read(file, layout, digest)
+    except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
-def _read(raw: memoryview, layout: Layout) -> tuple[Segment, State] | None:
-    end = _START + bytes(raw[_START : _START + 10_000]).index(b"\n") + 1
-    header = json.loads(bytes(raw[_START:end]))
-    if header["bits"] != layout.bits:
+def _read(file: BinaryIO, layout: Layout, digest: str | None) -> tuple[Segment, State] | None:
+    """Straight into the arrays that are searched, so that it takes no more memory than they do."""
+    start = file.read(_START)
+    line = file.readline(10_000)
+    if start[: len(_MAGIC)] != _MAGIC:
         return None
-    ids = sorted_ids(bytes(raw[end : end + header["ids"]]), header["kind"])
+    header = json.loads(line)
     words = as_words(np.empty((0, code_bytes(layout.bits)), np.uint8)).shape[1]
-    columns = np.frombuffer(raw[end + header["ids"] :], "<u8").reshape(words, header["count"]).copy()
+    left = os.fstat(file.fileno()).st_size - file.tell()
+    if header["bits"] != layout.bits or not 0 <= header["ids"] == left - 8 * words * header["count"]:
+        return None
+    raw, columns = file.read(header["ids"]), np.empty((words, header["count"]), "<u8")
+    body = _bytes_of(columns)
+    if file.readinto(body) != len(body) or _digest(line, raw, body).hex() != digest:  # type: ignore[attr-defined]
+        return None
+    ids = sorted_ids(raw, header["kind"])
     if len(ids) != header["count"]:
         return None
     return Segment(layout, header["kind"], ids, columns), State(header["epoch"], header["last"])
+
+
+def _bytes_of(columns: Columns) -> memoryview:
+    """The memory of an array."""
+    return columns.reshape(-1).view(np.uint8).data
 
 
 def _digest(*parts: Any) -> bytes:

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import chain
 from typing import Any, cast
 
 import numpy as np
@@ -15,27 +16,35 @@ from numpy.typing import NDArray
 from ..contract import IdKind
 
 Places = NDArray[np.int64]
+# Ids in any order. Many integers are an array: as Python's own they would take five times the memory.
+SomeIds = list[Any] | NDArray[np.int64]
 # Finding one id by bisection costs about as much as putting this many ids into a dict.
 ONE_BY_ONE = 16
 LANDMARK = 64  # ids from one landmark to the next: about a byte of memory per id
 
 
-def encode_ids(ids: Sequence[Any] | NDArray[np.int64]) -> bytes:
+def encode_ids(ids: SomeIds) -> bytes:
     """Ids of one kind as bytes: little-endian 64-bit integers, or UTF-8 separated by NUL (no id has one)."""
     if len(ids) and isinstance(ids[0], str):
-        return "\0".join(cast(Sequence[str], ids)).encode()
+        return "\0".join(cast(list[str], ids)).encode()
     return np.asarray(ids, "<i8").tobytes()
 
 
-def decode_ids(raw: bytes, kind: IdKind) -> list[Any]:
+def decode_ids(raw: bytes, kind: IdKind) -> SomeIds:
     """The inverse of :func:`encode_ids`."""
     if kind == "int":
-        numbers: list[int] = np.frombuffer(raw, "<i8").tolist()
-        return numbers
+        return np.frombuffer(raw, "<i8")
     return raw.decode().split("\0") if raw else []
 
 
-def last_of_each(ids: Sequence[Any] | NDArray[np.int64], kind: IdKind) -> Places:
+def joined_ids(runs: Sequence[SomeIds], kind: IdKind) -> SomeIds:
+    """All ids of some runs, one run after the other."""
+    if kind == "int":
+        return np.concatenate([np.empty(0, np.int64), *(np.asarray(run, np.int64) for run in runs)])
+    return list(chain.from_iterable(runs))
+
+
+def last_of_each(ids: SomeIds, kind: IdKind) -> Places:
     """The position at which each id occurs last, in the order of the ids."""
     if kind == "text":
         last = {one: position for position, one in enumerate(ids)}
@@ -58,8 +67,12 @@ class Ids(ABC):
     def take(self, rows: NDArray[Any]) -> list[Any]:
         """The ids at these rows."""
 
+    def pick(self, rows: NDArray[Any]) -> SomeIds:
+        """The same, for many."""
+        return self.take(rows)
+
     @abstractmethod
-    def find(self, wanted: Sequence[Any]) -> Places:
+    def find(self, wanted: SomeIds) -> Places:
         """The row of each id, -1 if it is not here."""
 
     @abstractmethod
@@ -85,7 +98,12 @@ class IntIds(Ids):
         taken: list[int] = self.values[rows].tolist()
         return taken
 
-    def find(self, wanted: Sequence[Any]) -> Places:
+    def pick(self, rows: NDArray[Any]) -> SomeIds:
+        """See :class:`Ids`."""
+        picked: NDArray[np.int64] = self.values[rows]
+        return picked
+
+    def find(self, wanted: SomeIds) -> Places:
         """See :class:`Ids`."""
         asked = np.asarray(wanted, np.int64)
         if not len(self.values):
@@ -121,7 +139,7 @@ class TextIds(Ids):
         begins, ends = self._starts[rows].tolist(), self._starts[rows.astype(np.int64) + 1].tolist()
         return [self._raw[a : b - 1].decode() for a, b in zip(begins, ends, strict=True)]
 
-    def find(self, wanted: Sequence[Any]) -> Places:
+    def find(self, wanted: SomeIds) -> Places:
         """See :class:`Ids`."""
         if len(wanted) * ONE_BY_ONE > len(self):
             rows = {one: row for row, one in enumerate(self.all())}
@@ -141,7 +159,7 @@ class TextIds(Ids):
 
     def all(self) -> Sequence[Any]:
         """See :class:`Ids`."""
-        return decode_ids(self._raw[:-1], "text")
+        return cast(list[str], decode_ids(self._raw[:-1], "text"))
 
     def encode(self) -> bytes:
         """See :class:`Ids`."""

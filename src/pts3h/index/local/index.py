@@ -72,23 +72,23 @@ class LocalIndex(Index):
     # writing
 
     def _add(self, ids: list[Any], codes: Codes, meta: list[Meta]) -> None:
-        self._write(LogRecord([], ids, codes), meta)
+        self._write([], ids, codes, meta)
 
     def _remove(self, ids: list[Any]) -> None:
         empty = np.empty((0, code_bytes(self.bits)), np.uint8)
         with self._store.reading():
             held = self._store.info().kind
         if held is not None:
-            self._write(LogRecord(list(dict.fromkeys(ids)), [], empty), [])
+            self._write(list(dict.fromkeys(ids)), [], empty, [])
 
-    def _write(self, record: LogRecord, meta: list[Meta]) -> None:
+    def _write(self, gone: list[Any], ids: list[Any], codes: Codes, meta: list[Meta]) -> None:
         writer = self._open_writer()
         with writer.writing():
-            writer.append(record)
-            if record.gone:
-                writer.metadata.drop(record.gone)
-            if record.ids:
-                writer.metadata.put(record.ids, meta)
+            writer.append(LogRecord(gone, ids, codes))
+            if gone:
+                writer.metadata.drop(gone)
+            if ids:
+                writer.metadata.put(ids, meta)
             entries = writer.log.entries()
         writer.check_in_place()
         if entries > self._tidy_at:

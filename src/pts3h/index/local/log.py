@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from ...codes import Codes, code_bytes
-from ..contract import IdKind
+from ..contract import IdKind, kind_of
 from .damage import Damage
-from .ids import decode_ids, encode_ids
+from .ids import SomeIds, decode_ids, encode_ids
 from .info import Info
 
 SCHEMA = """
@@ -32,8 +32,8 @@ _COLUMNS = "last, size, checksum, gone, ids, codes"
 class LogRecord:
     """One entry of the log: first the ids in ``gone`` are removed, then ``ids`` are set to ``codes``."""
 
-    gone: list[Any]
-    ids: list[Any]
+    gone: SomeIds
+    ids: SomeIds
     codes: Codes
 
     @property
@@ -41,14 +41,25 @@ class LogRecord:
         """How many ids it names."""
         return len(self.gone) + len(self.ids)
 
+    @property
+    def kind(self) -> IdKind:
+        """The kind of its ids; it must name one."""
+        return kind_of([(self.ids if len(self.ids) else self.gone)[0]])
+
     def then(self, later: "LogRecord") -> "LogRecord":
         """Both records as one; the later one wins."""
-        replaced = {*later.gone, *later.ids}
-        stay = np.array([one not in replaced for one in self.ids], bool)
-        ids = [*compress(self.ids, stay), *later.ids]
+        gone, ids, later_gone, later_ids = map(_listed, (self.gone, self.ids, later.gone, later.ids))
+        replaced = {*later_gone, *later_ids}
+        stay = np.array([one not in replaced for one in ids], bool)
+        ids = [*compress(ids, stay), *later_ids]
         named = set(ids)
-        gone = [one for one in dict.fromkeys((*self.gone, *later.gone)) if one not in named]
+        gone = [one for one in dict.fromkeys((*gone, *later_gone)) if one not in named]
         return LogRecord(gone, ids, np.concatenate([self.codes[stay], later.codes]))
+
+
+def _listed(ids: SomeIds) -> list[Any]:
+    """Few ids as Python's own, which are quick one by one."""
+    return ids if isinstance(ids, list) else ids.tolist()
 
 
 class Log:

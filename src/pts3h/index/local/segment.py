@@ -1,7 +1,6 @@
 """An unchanging set of items in id order, ready to be searched. Rows are positions in that order."""
 
 import threading
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,7 +13,7 @@ from ...codes import By, Codes, Layout, code_bytes
 from ...kernel.types import Allowed, Columns, Found, Rows, Weights
 from ..contract import IdKind
 from .filtering import Kept, Verdict
-from .ids import Ids, encode_ids, last_of_each, sorted_ids
+from .ids import Ids, IntIds, SomeIds, TextIds, encode_ids, last_of_each
 from .multi_index import RadiusSearch, Tables
 
 # With fewer rows than this, looking for equal codes costs more than it can save.
@@ -115,19 +114,27 @@ def distinct_codes(columns: Columns) -> DistinctCodes | None:
 
 
 def _share_distinct(columns: Columns) -> float:
-    """About which share of the rows has a code of its own; a code of several words is hashed to one.
+    """About which share of the rows has a code of its own.
 
     Of very many rows, those of a part of the codes tell: all rows of a code are in one part.
     """
-    mixed = columns[0] * MIXER  # different codes of one word stay different
+    n = columns.shape[1]
+    hashes = None
+    if n > MANY:
+        strips = (_hashes(columns[:, start : start + MANY]) for start in range(0, n, MANY))
+        hashes = np.concatenate([strip[strip < np.uint64(2**64 // PARTS)] for strip in strips])
+    if hashes is None or len(hashes) < n / (2 * PARTS):  # a few codes have most rows, and are in other parts
+        hashes = _hashes(columns)
+    hashes.sort()
+    return (1 + int(np.count_nonzero(hashes[1:] != hashes[:-1]))) / len(hashes)
+
+
+def _hashes(columns: Columns) -> NDArray[np.uint64]:
+    """One word for each code; different codes of one word stay different."""
+    mixed: NDArray[np.uint64] = columns[0] * MIXER
     for column in columns[1:]:
         mixed = (mixed ^ (mixed >> np.uint64(29))) * MIXER + column * MIXER
-    if len(mixed) > MANY:
-        some = mixed[mixed < np.uint64(2**64 // PARTS)]
-        if len(some) > len(mixed) / (2 * PARTS):  # else a few codes have most rows, and are in other parts
-            mixed = some
-    mixed.sort()
-    return (1 + int(np.count_nonzero(mixed[1:] != mixed[:-1]))) / len(mixed)
+    return mixed
 
 
 class Segment:
@@ -214,18 +221,15 @@ def _few(allowed: Allowed | None) -> Rows | None:
     return np.flatnonzero(allowed).astype(np.uint32)
 
 
-def build(
-    layout: Layout,
-    kind: IdKind,
-    ids: Sequence[Any] | NDArray[np.int64],
-    codes: Codes,
-    kept: NDArray[np.bool_],
-) -> Segment:
+def build(layout: Layout, kind: IdKind, ids: SomeIds, codes: Codes, kept: NDArray[np.bool_]) -> Segment:
     """A segment from entries in the order of writing: the last entry of each id counts, if it is ``kept``."""
+    if isinstance(ids, np.ndarray) and kept.all() and (ids[1:] > ids[:-1]).all():  # as most are written
+        return Segment(layout, kind, IntIds(ids), kernel.columns_of(codes))
     positions = last_of_each(ids, kind)
     positions = positions[kept[positions]]
+    in_order: Ids
     if isinstance(ids, np.ndarray):
-        raw = encode_ids(ids[positions])
+        in_order = IntIds(ids[positions])
     else:
-        raw = encode_ids([ids[position] for position in positions.tolist()])
-    return Segment(layout, kind, sorted_ids(raw, kind), kernel.columns_of(codes[positions]))
+        in_order = TextIds(encode_ids([ids[position] for position in positions.tolist()]))
+    return Segment(layout, kind, in_order, kernel.columns_of(codes[positions]))

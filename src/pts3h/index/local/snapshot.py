@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +12,7 @@ from ...kernel.types import Allowed, Found
 from ...util.memory import return_freed_memory
 from ..contract import Hits, IdKind
 from .filtering import Kept, Verdict, hand_on
+from .ids import SomeIds, joined_ids
 from .log import LogRecord
 from .segment import Segment, build
 from .store import State
@@ -48,12 +48,12 @@ class LivePart:
         """Whether most of its rows no longer count."""
         return self.count < len(self.segment) / 2
 
-    def entries(self) -> tuple[Any, Codes]:
+    def entries(self) -> tuple[SomeIds, Codes]:
         """Ids and codes of the items that count."""
         rows = self.rows
-        return self.segment.ids.take(rows), self.segment.codes(rows)
+        return self.segment.ids.pick(rows), self.segment.codes(rows)
 
-    def without(self, ids: list[Any]) -> "LivePart":
+    def without(self, ids: SomeIds) -> "LivePart":
         """The same part without these ids."""
         rows = self.segment.ids.find(ids)
         rows = rows[rows >= 0]
@@ -63,7 +63,7 @@ class LivePart:
         alive[rows] = False
         return LivePart(self.segment, alive)
 
-    def hand_on(self, ids: list[Any], heir: Segment) -> None:
+    def hand_on(self, ids: SomeIds, heir: Segment) -> None:
         """Tell a segment what is known of the rows that it took over: all that count here, with these ids."""
         if self.segment.verdicts.items():
             hand_on(self.segment.verdicts, self.rows, heir.verdicts, heir.ids.find(ids), len(heir))
@@ -118,11 +118,11 @@ class Snapshot:
         """How many items there are."""
         return sum(part.count for part in self.parts)
 
-    def entries(self) -> tuple[list[Any], Codes]:
+    def entries(self) -> tuple[SomeIds, Codes]:
         """All ids with their codes."""
         parts = [part.entries() for part in self.parts]
         codes = [np.empty((0, code_bytes(self.layout.bits)), np.uint8), *(codes for _, codes in parts)]
-        return [one for ids, _ in parts for one in ids], np.concatenate(codes)
+        return joined_ids([ids for ids, _ in parts], self.kind or "text"), np.concatenate(codes)
 
     def as_one_segment(self) -> Segment:
         """All items in one segment. There must be at least one part."""
@@ -135,7 +135,7 @@ class Snapshot:
         """The snapshot after these records."""
         if not records or kind is None:
             return Snapshot(self.layout, state, self.parts, kind)
-        touched = [one for record in records for one in (*record.gone, *record.ids)] if self.parts else []
+        touched = _named(records, kind) if self.parts else []
         parts = [part.without(touched) for part in self.parts]
         coming = sum(len(record.ids) for record in records)
         place = len(parts)
@@ -159,11 +159,13 @@ class Snapshot:
 
     def _build(self, kind: IdKind, records: Sequence[LogRecord]) -> Segment:
         """One segment of what remains after all records in order."""
-        ids = [one for record in records for one in (*record.gone, *record.ids)]
+        ids = _named(records, kind)
+        codes = np.concatenate([record.codes for record in records])
         kept = np.concatenate([np.repeat([False, True], [len(r.gone), len(r.ids)]) for r in records])
-        codes = np.zeros((len(ids), code_bytes(self.layout.bits)), np.uint8)
-        codes[kept] = np.concatenate([record.codes for record in records])
-        return build(self.layout, kind, np.asarray(ids, np.int64) if kind == "int" else ids, codes, kept)
+        if len(codes) < len(ids):
+            of_kept, codes = codes, np.zeros((len(ids), codes.shape[1]), np.uint8)
+            codes[kept] = of_kept
+        return build(self.layout, kind, ids, codes, kept)
 
     def hits(self, found: Sequence[Found], queries: int, k: int | None) -> list[Hits]:
         """What was found in all parts, as ids by (distance, id), the first k of each query."""
@@ -181,3 +183,8 @@ class Snapshot:
             pairs = sorted((distance, one) for hits in same_query for one, distance in hits)[:k]
             merged.append(Hits([one for _, one in pairs], [distance for distance, _ in pairs]))
         return merged
+
+
+def _named(records: Sequence[LogRecord], kind: IdKind) -> SomeIds:
+    """All ids that records name, in order."""
+    return joined_ids([run for record in records for run in (record.gone, record.ids)], kind)

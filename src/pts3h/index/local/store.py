@@ -16,7 +16,7 @@ from typing import Any
 from ...codes import Layout
 from ...errors import UserError
 from ...util.files import explain_os_errors, make_folder, sync_folder
-from ..contract import check_held_layout, check_kind, check_model, kind_of
+from ..contract import check_held_layout, check_kind, check_model
 from . import info, log, metadata, sums
 from .damage import Damage
 from .info import Info
@@ -293,7 +293,7 @@ class Store:
 
     def append(self, record: LogRecord) -> None:
         """Write a record; the first one decides the kind of ids."""
-        given, held = kind_of(record.ids or record.gone), self.info().kind
+        given, held = record.kind, self.info().kind
         check_kind(given, held)
         if held is None:
             self.change_info(kind=given)

@@ -1,0 +1,47 @@
+"""What an index of many items takes while it is read from its log, saved and opened."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from pts3h.index import open_index
+from pts3h.index.local.cache import FILE
+
+N, BATCH = 400_000, 50_000
+HELD = 16  # bytes of an item that is searched: 64 bits and an integer id
+CODES = np.random.default_rng(0).integers(0, 256, (N, 8), np.uint8)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("index") / "index"
+    with open_index(folder, 64) as index:
+        for start in range(0, N, BATCH):
+            index.add(np.arange(start, start + BATCH), CODES[start : start + BATCH])
+    return folder
+
+
+def peak_of_opening(folder):
+    """Bytes of memory per item, at most, until the first answer is there."""
+    tracemalloc.start()
+    try:
+        index = open_index(folder, read_only=True)
+        assert [hits.ids for hits in index.search(CODES[:2], 1)] == [[0], [1]]
+        return tracemalloc.get_traced_memory()[1] / N
+    finally:
+        tracemalloc.stop()
+
+
+def test_opening_takes_little_more_than_what_is_searched(folder):
+    assert peak_of_opening(folder) < 2 * HELD
+
+
+def test_reading_the_log_takes_a_few_copies(folder, tmp_path):
+    """One of the log's records, one of all of them in a row: integer ids are never Python's own."""
+    cache = folder / FILE
+    cache.rename(tmp_path / FILE)
+    try:
+        assert peak_of_opening(folder) < 4 * HELD
+    finally:
+        (tmp_path / FILE).rename(cache)
