@@ -122,7 +122,7 @@ class Index(ABC):
             by: which bits count: "meaning", "look" or "both". Without look bits, both are all there are.
         """
         self._check_open()
-        self.layout.weights(by)
+        self._farthest(by)
         return self._search(self._queries(codes), check_k(k), parse_where(where), by)
 
     def within(
@@ -130,7 +130,7 @@ class Index(ABC):
     ) -> list[Hits]:
         """All items within distance ``radius`` of each query. Arguments as in :meth:`search`."""
         self._check_open()
-        radius = check_radius(radius, self.layout.farthest(by))
+        radius = check_radius(radius, self._farthest(by))
         return self._within(self._queries(codes), radius, parse_where(where), by)
 
     def get(self, ids: Iterable[Id]) -> list[Item | None]:
@@ -176,6 +176,10 @@ class Index(ABC):
     def _check_open(self) -> None:
         if self._closed:
             raise UserError("the index is closed; open it again with open_index")
+
+    def _farthest(self, by: By) -> int:
+        """The largest distance that there can be, else raise: ``by`` must name bits that the codes have."""
+        return self.layout.largest if by == "both" else self.layout.farthest(by)
 
     # What an engine implements. Lists are never empty, codes are (n, bytes), where is parsed or None, and the
     # codes have the bits that ``by`` names.

@@ -69,8 +69,10 @@ def _parts(queries: int, rows: int, words: int) -> int:
 
 
 def _found(raw: tuple[bytes, bytes, bytes]) -> Found:
-    types = np.int64, np.uint32, np.uint16
-    return Found(*(np.frombuffer(part, dtype) for part, dtype in zip(raw, types, strict=True)))
+    counts, rows, distances = raw
+    return Found(
+        np.frombuffer(counts, np.int64), np.frombuffer(rows, np.uint32), np.frombuffer(distances, np.uint16)
+    )
 
 
 def _side_by_side(parts: list[Found], k: int | None) -> Found:

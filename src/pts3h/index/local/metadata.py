@@ -62,12 +62,17 @@ class Metadata:
 
     def get(self, ids: Sequence[Any]) -> list[Meta]:
         """The metadata of these items, an empty dict for an item without any."""
-        query = f"SELECT json{', checksum' if self._checked else ''} FROM meta WHERE id = ?"  # nosec B608  # two fixed texts
-        found: list[Meta] = []
-        for one in ids:
-            row = self._connection.execute(query, (one,)).fetchone()
-            found.append({} if row is None else self._read(one, *row))
-        return found
+        columns = "id, json, checksum" if self._checked else "id, json"
+        rows: dict[Any, list[Any]] = {}
+        for start in range(0, len(ids), VALUES_PER_QUERY):
+            some = ids[start : start + VALUES_PER_QUERY]
+            marks = (
+                1 << (len(some) - 1).bit_length()
+            )  # few different statements, so that SQLite keeps them all
+            query = f"SELECT {columns} FROM meta WHERE id IN (?{', ?' * (marks - 1)})"  # nosec B608  # fixed texts
+            asked = [*some, *[some[-1]] * (marks - len(some))]
+            rows.update((one, row) for one, *row in self._connection.execute(query, asked))
+        return [self._read(one, *rows[one]) if one in rows else {} for one in ids]
 
     def _read(self, one: Any, text: str, checksum: int | None = None) -> Meta:
         try:

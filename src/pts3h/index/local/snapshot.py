@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -172,7 +172,7 @@ class Snapshot:
         each = []
         for part, rows in zip(self.parts, found, strict=True):
             ids, distances = part.segment.ids.take(rows.rows), rows.distances.tolist()
-            edges = np.concatenate([[0], np.cumsum(rows.counts)]).tolist()
+            edges = accumulate(rows.counts.tolist(), initial=0)
             each.append([Hits(ids[a:b], distances[a:b]) for a, b in pairwise(edges)])
         if not each:
             return [Hits([], []) for _ in range(queries)]
