@@ -97,7 +97,6 @@ class LocalIndex(Index):
 
     def _open_writer(self) -> Store:
         check_writable(self._store.read_only, self.folder)
-        self._store.check_in_place()
         with self._lock:
             if self._writer is None:
                 self._writer = self._store.another()

@@ -49,12 +49,15 @@ class LogRecord:
     def then(self, later: "LogRecord") -> "LogRecord":
         """Both records as one; the later one wins."""
         gone, ids, later_gone, later_ids = map(_listed, (self.gone, self.ids, later.gone, later.ids))
-        replaced = {*later_gone, *later_ids}
-        stay = np.array([one not in replaced for one in ids], bool)
-        ids = [*compress(ids, stay), *later_ids]
-        named = set(ids)
-        gone = [one for one in dict.fromkeys((*gone, *later_gone)) if one not in named]
-        return LogRecord(gone, ids, np.concatenate([self.codes[stay], later.codes]))
+        replaced, codes = {*later_gone, *later_ids}, self.codes
+        if not replaced.isdisjoint(ids):
+            stay = np.array([one not in replaced for one in ids], bool)
+            ids, codes = [*compress(ids, stay)], codes[stay]
+        ids = [*ids, *later_ids]
+        if gone or later_gone:
+            named = set(ids)
+            gone = [one for one in dict.fromkeys((*gone, *later_gone)) if one not in named]
+        return LogRecord(gone, ids, np.concatenate([codes, later.codes]))
 
 
 def _listed(ids: SomeIds) -> list[Any]:

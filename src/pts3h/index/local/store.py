@@ -55,7 +55,9 @@ class Store:
         self.lock = threading.RLock()
         self._frozen = False  # True if nobody can be writing
         self._has_written = False
-        self._known: tuple[dict[str, Any], Info] | None = None  # what was read last, and what it says
+        # what was read last, and what it says; None once this connection has changed it
+        self._known: tuple[dict[str, Any], Info] | None = None
+        self._known_at = -1  # which version of the database that was
         with self._explained():
             before = self._identity_now()
             self._connection = self._connect(layout, model, before is not None)
@@ -248,6 +250,7 @@ class Store:
                 self._connection.execute("COMMIT")
                 self._has_written = True
             except BaseException:
+                self._known = None
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
                 raise
@@ -271,13 +274,15 @@ class Store:
 
     def info(self) -> Info:
         """What the index knows of itself now."""
-        values = info.read_values(self._connection)
-        if self._known is None or self._known[0] != values:
-            self._known = values, info.checked_info(values)
+        version = self._connection.execute("PRAGMA data_version").fetchone()[0]
+        if self._known is None or self._known_at != version:
+            values = info.read_values(self._connection)
+            self._known, self._known_at = (values, info.checked_info(values)), version
         return self._known[1]
 
     def change_info(self, **values: Any) -> None:
         """Set some of it."""
+        self._known = None
         info.change_info(self._connection, **values)
 
     def state(self) -> State:
