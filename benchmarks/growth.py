@@ -1,10 +1,10 @@
 """How each step grows with the collection: fit, encode, index, search, radius, duplicates, evaluate.
 
-python benchmarks/growth.py [--n 25000] [--doublings 3] [--plot growth.png]
+python benchmarks/growth.py [--n 50000] [--doublings 3] [--plot growth.png]
 
 Vectors around 200 centres, one in fifty labelled, 64 + 64 bits, one thread; seconds of the processor, so that
 a busy machine counts little. Each size runs in a process of its own. Nothing should grow faster than its
-work: twice the items, twice the time.
+work: twice the items, twice the time; of duplicates, twice the pairs that are found within the radius.
 """
 
 import argparse
@@ -69,6 +69,10 @@ def measure(n: int) -> dict[str, float]:
             times["search"] = spent(lambda: index.search(asked, 10))
             times["radius"] = spent(lambda: index.within(asked, 2))
             times["duplicates"] = spent(lambda: duplicate_groups(index, 2, progress=False))
+            near = index.within(
+                codes, 2
+            )  # an item finds itself and the others: the work of finding duplicates
+            times["pairs"] = sum(len(hits.ids) for hits in near)
     times["evaluate"] = spent(
         lambda: pts3h.evaluate(asked, codes, labels=(labels[:QUERIES], labels), bits=BITS, look_bits=LOOK).map
     )
@@ -77,7 +81,7 @@ def measure(n: int) -> dict[str, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--n", type=int, default=25_000)
+    parser.add_argument("--n", type=int, default=50_000)
     parser.add_argument("--doublings", type=int, default=3)
     parser.add_argument("--plot", type=Path)
     parser.add_argument("--once", type=int, help="measure this many items in this process, as JSON")
@@ -86,7 +90,7 @@ def main() -> None:
         print(json.dumps(measure(asked.once)))
         return
     sizes = [asked.n << doubling for doubling in range(asked.doublings + 1)]
-    print(f"{'items':>10}" + "".join(f"{step:>12}" for step in STEPS) + f"{'memory':>12}")
+    print(f"{'items':>10}" + "".join(f"{step:>12}" for step in STEPS) + f"{'memory':>12}{'pairs':>12}")
     found = []
     for n in sizes:
         ended = subprocess.run(
@@ -94,7 +98,7 @@ def main() -> None:
         )
         found.append(json.loads(ended.stdout))
         row = "".join(f"{found[-1][step]:>10.3f} s" for step in STEPS)
-        print(f"{n:>10,}{row}{found[-1]['memory'] / 1e6:>9,.0f} MB", flush=True)
+        print(f"{n:>10,}{row}{found[-1]['memory'] / 1e6:>9,.0f} MB{found[-1]['pairs']:>12,}", flush=True)
     growth = [(found[-1][step] / found[0][step]) ** (1 / asked.doublings) for step in STEPS]
     print(f"{'x2 items':>10}" + "".join(f"{factor:>11.2f}x" for factor in growth))
     if asked.plot is not None:

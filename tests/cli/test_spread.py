@@ -72,7 +72,7 @@ def test_mistakes(run, here, fitted, refused):
     refused(*codes, "--column", "v", says="--column needs --on")
     refused(*codes, "--on", "spark", says="cannot encode on 'spark'")
     refused(*codes, "--on", "here", "--overwrite", says="--overwrite is for an .npy")
-    refused(*codes, "--on", "here", "--part-size", 0, says="greater than or equal to 1")
+    refused(*codes, "--on", "here", "--part-size", 0, says="Invalid value for '--part-size': 0")
     refused("encode", "model", "none", "--out", "c", "--on", "here", says="none does not exist")
     refused("encode", "model", "photos", "--out", "c", "--on", "here", says="these items are pictures")
     refused("encode", "model", "vectors.npy", "--out", "photos", "--on", "here", says="photos is not empty")

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 
 import pts3h
 
@@ -98,6 +97,8 @@ def as_plain(answer: Answer) -> dict[str, Any]:
 
 def print_answers(answers: list[Answer]) -> None:
     """One table per query."""
+    from rich.table import Table  # programs ask for JSON, and do not wait for it
+
     console = plain_console()
     for answer in answers:
         query = printable(answer.query)
