@@ -36,7 +36,16 @@ def through(postgres, proxy):
 
 @pytest.fixture
 def proxied(postgres, through):
-    with postgres.open(through, bits=64, timeout=1) as index:
+    """An index that is answered in the end, however busy the machine is."""
+    with postgres.open(through, bits=64, timeout=60) as index:
+        index.add([1, 2, 3], CODES)
+        yield index
+
+
+@pytest.fixture
+def hasty(postgres, through):
+    """An index that soon gives up."""
+    with postgres.open(through, bits=64, timeout=3) as index:
         index.add([1, 2, 3], CODES)
         yield index
 
@@ -88,30 +97,30 @@ class TestConnections:
         with open_index(address.replace("postgresql://", "postgres://")) as index:
             assert index.count == 3
 
-    def test_a_server_that_stalls(self, proxy, proxied):
+    def test_a_server_that_stalls(self, proxy, hasty):
         proxy.stall()
-        refused("did not answer within 1 s", lambda: proxied.search(CODES))
-        refused("did not answer within 1 s", lambda: proxied.add([4], CODES[:1]))
-        refused("did not answer within 1 s", lambda: list(proxied.scan()))
+        refused("did not answer within 3 s", lambda: hasty.search(CODES))
+        refused("did not answer within 3 s", lambda: hasty.add([4], CODES[:1]))
+        refused("did not answer within 3 s", lambda: list(hasty.scan()))
         proxy.flow()
-        assert proxied.search(CODES, k=1)[2].ids == [3]
-        assert proxied.count == 3
+        assert hasty.search(CODES, k=1)[2].ids == [3]
+        assert hasty.count == 3
 
-    def test_a_server_that_stalls_during_a_scan(self, proxy, proxied):
-        scan = proxied.scan(1)
+    def test_a_server_that_stalls_during_a_scan(self, proxy, hasty):
+        scan = hasty.scan(1)
         next(scan)
         proxy.stall()
-        refused("did not answer within 1 s", lambda: next(scan))
+        refused("did not answer within 3 s", lambda: next(scan))
         proxy.flow()
 
-    def test_a_query_that_takes_too_long(self, postgres, proxied):
+    def test_a_query_that_takes_too_long(self, postgres, hasty):
         with psycopg.connect(postgres.database) as other:  # holds up even readers
-            other.execute(f"LOCK TABLE {proxied._table.shown.rpartition('/')[2]}")
+            other.execute(f"LOCK TABLE {hasty._table.shown.rpartition('/')[2]}")
             refused(
-                "another program has been holding this table .* for 1 s; .* give a larger timeout=",
-                lambda: proxied.search(CODES),
+                "another program has been holding this table .* for 3 s; .* give a larger timeout=",
+                lambda: hasty.search(CODES),
             )
-        assert proxied.count == 3
+        assert hasty.count == 3
 
     def test_first_connections_dropped(self, postgres):
         with Proxy(postgres.server, drop=2) as proxy:
@@ -194,7 +203,7 @@ class TestConnections:
 
 
 class TestWrites:
-    def test_an_add_that_breaks_off_leaves_nothing(self, proxy, proxied, monkeypatch):
+    def test_an_add_that_breaks_off_leaves_nothing(self, proxy, hasty, monkeypatch):
         monkeypatch.setattr("pts3h.index.postgres.items.ROWS_PER_REQUEST", 2)
         remove, seen = Items.remove, []
 
@@ -205,13 +214,13 @@ class TestWrites:
                 proxy.stall()
 
         monkeypatch.setattr(Items, "remove", remove_then_stall)
-        message = refused("did not answer", lambda: proxied.add(range(10, 17), np.resize(CODES, (7, 8))))
+        message = refused("did not answer", lambda: hasty.add(range(10, 17), np.resize(CODES, (7, 8))))
         assert "nobody knows" not in message
         proxy.flow()
         monkeypatch.undo()
-        assert proxied.count == 3
-        proxied.add(range(10, 17), np.resize(CODES, (7, 8)))
-        assert proxied.count == 10
+        assert hasty.count == 3
+        hasty.add(range(10, 17), np.resize(CODES, (7, 8)))
+        assert hasty.count == 10
 
     def test_an_add_whose_end_is_lost_is_made_again(self, proxy, proxied, monkeypatch):
         put, lost = Items.put, []
