@@ -4,7 +4,7 @@ python benchmarks/growth.py [--n 50000] [--doublings 3] [--plot growth.png]
 
 Vectors around 200 centres, one in fifty labelled, 64 + 64 bits, one thread; seconds of the processor, so that
 a busy machine counts little. Each size runs in a process of its own. Nothing should grow faster than its
-work: twice the items, twice the time; of duplicates, twice the pairs that are found within the radius.
+work: twice the items, twice the time.
 """
 
 import argparse
@@ -69,10 +69,6 @@ def measure(n: int) -> dict[str, float]:
             times["search"] = spent(lambda: index.search(asked, 10))
             times["radius"] = spent(lambda: index.within(asked, 2))
             times["duplicates"] = spent(lambda: duplicate_groups(index, 2, progress=False))
-            near = index.within(
-                codes, 2
-            )  # an item finds itself and the others: the work of finding duplicates
-            times["pairs"] = sum(len(hits.ids) for hits in near)
     times["evaluate"] = spent(
         lambda: pts3h.evaluate(asked, codes, labels=(labels[:QUERIES], labels), bits=BITS, look_bits=LOOK).map
     )
@@ -90,7 +86,7 @@ def main() -> None:
         print(json.dumps(measure(asked.once)))
         return
     sizes = [asked.n << doubling for doubling in range(asked.doublings + 1)]
-    print(f"{'items':>10}" + "".join(f"{step:>12}" for step in STEPS) + f"{'memory':>12}{'pairs':>12}")
+    print(f"{'items':>10}" + "".join(f"{step:>12}" for step in STEPS) + f"{'memory':>12}")
     found = []
     for n in sizes:
         ended = subprocess.run(
@@ -98,7 +94,7 @@ def main() -> None:
         )
         found.append(json.loads(ended.stdout))
         row = "".join(f"{found[-1][step]:>10.3f} s" for step in STEPS)
-        print(f"{n:>10,}{row}{found[-1]['memory'] / 1e6:>9,.0f} MB{found[-1]['pairs']:>12,}", flush=True)
+        print(f"{n:>10,}{row}{found[-1]['memory'] / 1e6:>9,.0f} MB", flush=True)
     growth = [(found[-1][step] / found[0][step]) ** (1 / asked.doublings) for step in STEPS]
     print(f"{'x2 items':>10}" + "".join(f"{factor:>11.2f}x" for factor in growth))
     if asked.plot is not None:
