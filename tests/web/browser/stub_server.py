@@ -21,6 +21,9 @@ from tests.web.browser.stub import FIGURES, Stub, picture
 STATIC = Path(__file__).parents[3] / "src/pts3h/web/static"
 TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".html": "text/html"}
 POLICY = "default-src 'self'; img-src 'self' blob: data:"
+# Seconds before a request is carried out, and again before its answer is sent: a test that does not wait for
+# what it looks at fails on every machine, not only now and then on a busy one.
+LATE = 0.05
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -33,6 +36,8 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
     def reply(self, body, status=200, kind="application/json", headers=()):
+        if kind == "application/json":
+            time.sleep(LATE)
         content = body if isinstance(body, bytes) else json.dumps(body).encode()
         self.send_response(status)
         self.send_header("Content-Type", kind)
@@ -74,6 +79,7 @@ class Handler(BaseHTTPRequestHandler):
         elif path.endswith("/events"):
             self.stream()
         else:
+            time.sleep(LATE)
             with self.stub.lock:
                 self.answer(path, asked, content, parse_qs(url.query).get("skip", []))
 
