@@ -67,6 +67,7 @@ LOOKUP = {
     "parts": (PART,),
     "flips": small(5),
     "most": 10,
+    "may_scan": True,
     "allowed": None,
 }
 
@@ -213,6 +214,14 @@ def test_groups_that_name_rows_which_are_not_there_find_nothing_there():
         starts[0] = 0
         raw = _kernel.lookup(*(LOOKUP | {"parts": ((0, 4, 1, 0, starts, rows),), "most": 2**40}).values())
         assert raw[1] == b""
+
+
+def test_a_query_that_may_not_scan_says_that_it_would_have_to():
+    rows, starts = np.arange(N, dtype=np.uint32), np.full(17, N, np.uint32)
+    starts[0] = 0  # all rows are in the first group
+    asked = LOOKUP | {"parts": ((0, 4, 1, 0, starts, rows),), "may_scan": False}
+    assert _kernel.lookup(*(asked | {"most": N - 1}).values()) is None
+    assert _kernel.lookup(*(asked | {"most": N}).values()) is not None
 
 
 @pytest.mark.parametrize("offset", range(8))

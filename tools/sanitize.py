@@ -154,7 +154,7 @@ class RightCalls:
         group = group._replace(first=first - self.left_out)
         found = native.look_up(self.how, self.queries, self.columns, 0, [(group, 0)], self.allowed)
         expected = [first_rows(near, self.rows[near[self.rows] == 0], None) for near in self.near]
-        assert pairs(found) == expected
+        assert found is not None and pairs(found) == expected
 
     def all(self) -> None:
         """Every call once."""

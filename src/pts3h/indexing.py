@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .model.model import Model
 
 BATCH = 512
+USUAL = 10  # hits, if nobody says how many
 STAMP, PATH = "_stamp", "_path"
 FINGERPRINT = re.compile(r"[0-9a-f]{8,128}")  # hexadecimal digits
 
@@ -194,22 +195,25 @@ def find(
     items: Items,
     index: Index,
     *,
-    k: int = 10,
+    k: int | None = None,
     radius: int | None = None,
     where: Mapping[str, Any] | None = None,
     by: By = "both",
 ) -> list[Answer]:
-    """Search with items as queries: the ``k`` nearest, or everything within ``radius``, by these bits."""
+    """Search with items as queries: the ``k`` nearest, or what is within ``radius``, by these bits.
+
+    Without either, ten; with both, the nearest within the radius.
+    """
     check_same_bits(model, index)
     encoded = model.encode(items)
     if not encoded.ids:
         raise UserError(f"no query can be read: {next(iter(encoded.skipped.values()))}")
     for reason in encoded.skipped.values():
         warnings.warn(f"a query cannot be read: {reason}", SkippedWarning, stacklevel=2)
-    if radius is None:
-        found = index.search(encoded.codes, k, where=where, by=by)
-    else:
+    if radius is not None and k is None:
         found = index.within(encoded.codes, radius, where=where, by=by)
+    else:
+        found = index.search(encoded.codes, USUAL if k is None else k, where, by=by, radius=radius)
     paths = items.paths
     answers = []
     for place, hits in zip(encoded.kept, found, strict=True):

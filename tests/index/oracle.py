@@ -104,4 +104,8 @@ def assert_same(index, oracle, queries, largest, where=None, by="both"):
         assert as_pairs(found) == oracle.search(queries, k, where, by)
     for radius in (0, min(2, largest), largest // 4, largest // 2, largest):
         found = index.within(queries, radius, where=where, by=by)
-        assert as_pairs(found) == oracle.within(queries, radius, where, by)
+        near = oracle.within(queries, radius, where, by)
+        assert as_pairs(found) == near
+        for k in (1, 5):
+            found = index.search(queries, k, where, by=by, radius=radius)
+            assert as_pairs(found) == [hits[:k] for hits in near]

@@ -27,10 +27,11 @@ def search(
     queries: Annotated[
         list[Path], typer.Argument(help="Pictures, a folder of them, or an .npy of embeddings.")
     ],
-    k: Annotated[int, typer.Option("-k", help="How many to find.")] = 10,
+    k: Annotated[
+        int | None, typer.Option("-k", help="How many to find: 10, or all within --radius, by default.")
+    ] = None,
     radius: Annotated[
-        int | None,
-        typer.Option("--radius", "-r", help="Instead of -k: everything within this distance."),
+        int | None, typer.Option("--radius", "-r", help="Find nothing that is farther away.")
     ] = None,
     by: SearchBy = "both",
     where: Annotated[

@@ -8,6 +8,7 @@ ordered by Unicode code point (Python's own order, which is also the byte order 
 """
 
 from abc import ABC, abstractmethod
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -48,6 +49,11 @@ class Hits:
 
     def __iter__(self) -> Iterator[tuple[Any, int]]:
         return iter(zip(self.ids, self.distances, strict=True))
+
+    def up_to(self, radius: int) -> "Hits":
+        """Those that are no farther away."""
+        near = bisect_right(self.distances, radius)
+        return self if near == len(self.ids) else Hits(self.ids[:near], self.distances[:near])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,7 +117,13 @@ class Index(ABC):
             self._remove(clean_ids)
 
     def search(
-        self, codes: ArrayLike, k: int = 10, where: Mapping[str, Any] | None = None, *, by: By = "both"
+        self,
+        codes: ArrayLike,
+        k: int = 10,
+        where: Mapping[str, Any] | None = None,
+        *,
+        by: By = "both",
+        radius: int | None = None,
     ) -> list[Hits]:
         """The k nearest items of each query, or all items if there are fewer.
 
@@ -120,10 +132,14 @@ class Index(ABC):
             k: how many to return.
             where: which items count; see :mod:`pts3h.index.filters`.
             by: which bits count: "meaning", "look" or "both". Without look bits, both are all there are.
+            radius: none that is farther away. A small radius is quicker to search than all items.
         """
         self._check_open()
-        self._farthest(by)
-        return self._search(self._queries(codes), check_k(k), parse_where(where), by)
+        farthest = self._farthest(by)
+        queries, k, condition = self._queries(codes), check_k(k), parse_where(where)
+        if radius is None:
+            return self._search(queries, k, condition, by)
+        return self._search_within(queries, k, check_radius(radius, farthest), condition, by)
 
     def within(
         self, codes: ArrayLike, radius: int, where: Mapping[str, Any] | None = None, *, by: By = "both"
@@ -192,6 +208,10 @@ class Index(ABC):
 
     @abstractmethod
     def _search(self, queries: Codes, k: int, where: Filter | None, by: By) -> list[Hits]: ...
+
+    def _search_within(self, queries: Codes, k: int, radius: int, where: Filter | None, by: By) -> list[Hits]:
+        """For an engine that has no quicker way."""
+        return [hits.up_to(radius) for hits in self._search(queries, k, where, by)]
 
     @abstractmethod
     def _within(self, queries: Codes, radius: int, where: Filter | None, by: By) -> list[Hits]: ...

@@ -120,7 +120,8 @@ def look_up(
     *,
     by: By = "both",
     allowed: Allowed | None = None,
-) -> Found:
+    most: int | None = None,
+) -> Found | None:
     """What :func:`within` finds, by multi-index hashing. Needs the compiled kernel.
 
     Args:
@@ -131,13 +132,15 @@ def look_up(
         parts: groups to search, each with how many of its bits may differ.
         by: which bits count.
         allowed: (n,) which rows count, or None.
+        most: rows that a query may look at, so that memory is bounded. None is returned where it would have
+            to look at more; without a bound, it scans.
     """
     from . import native
 
     how, words, columns = _cut(layout, by, as_words(queries), columns)
     if left_out := WORD * measure(layout, by)[0].start:
         parts = [(part._replace(first=part.first - left_out), budget) for part, budget in parts]
-    return native.look_up(how, words, columns, radius, parts, allowed)
+    return native.look_up(how, words, columns, radius, parts, allowed, most)
 
 
 def histograms(

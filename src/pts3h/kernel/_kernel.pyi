@@ -40,6 +40,7 @@ def lookup(
     parts: tuple[tuple[Any, ...], ...],
     flips: _Array,
     most: int,
+    may_scan: bool,
     allowed: _Array | None,
     /,
-) -> _Raw: ...
+) -> _Raw | None: ...

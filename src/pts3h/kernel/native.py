@@ -8,7 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import combinations
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from . import _kernel
 from .measure import Measure
 from .types import Allowed, Columns, Found, GroupedRows, Parts, Queries, Relevance, Weights
 
+T = TypeVar("T")
 # Below this many words of work per thread, starting the thread costs more than it saves.
 WORDS_PER_THREAD = 2_000_000
 # How many rows a scan passes in the time it takes to look up one row somewhere in memory.
@@ -56,7 +57,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_pool.cache_clear)  # threads do not survive a fork
 
 
-def _parallel(work: Callable[[int, int], Found], total: int, parts: int) -> list[Found]:
+def _parallel(work: Callable[[int, int], T], total: int, parts: int) -> list[T]:
     """Run ``work(begin, end)`` over ``total`` things, split into ``parts``."""
     if parts <= 1:
         return [work(0, total)]
@@ -202,8 +203,14 @@ def flips(width: int, most: int) -> NDArray[np.uint32]:
 
 
 def look_up(
-    how: Measure, queries: Queries, columns: Columns, radius: int, parts: Parts, allowed: Allowed | None
-) -> Found:
+    how: Measure,
+    queries: Queries,
+    columns: Columns,
+    radius: int,
+    parts: Parts,
+    allowed: Allowed | None,
+    most: int | None = None,
+) -> Found | None:
     """See :func:`pts3h.kernel.look_up`."""
     n = columns.shape[1]
     widest, most_flips = max(part.width for part, _ in parts), max(budget for _, budget in parts)
@@ -216,11 +223,16 @@ def look_up(
         described.append((part.first, part.width, tries, budget, part.starts, part.rows))
     given = tuple(described)
 
-    def scan(begin: int, end: int) -> Found:
+    looked_at = n // SCANNED_PER_LOOKED_AT
+    bound = (looked_at, True) if most is None else (min(most, looked_at), False)
+
+    def scan(begin: int, end: int) -> Found | None:
         some = queries[begin:end]
-        most = n // SCANNED_PER_LOOKED_AT
-        return _found(_kernel.lookup(level(), how, some, columns, n, radius, given, patterns, most, allowed))
+        raw = _kernel.lookup(level(), how, some, columns, n, radius, given, patterns, *bound, allowed)
+        return None if raw is None else _found(raw)
 
     probes = sum(entry[2] for entry in given)
     parts_of_work = min(len(queries), _parts(len(queries), probes, 16))
-    return Found.joined(_parallel(scan, len(queries), max(1, parts_of_work)))
+    found = _parallel(scan, len(queries), max(1, parts_of_work))
+    whole = [part for part in found if part is not None]
+    return Found.joined(whole) if len(whole) == len(found) else None

@@ -34,6 +34,12 @@ class Found(NamedTuple):
             return parts[0]
         return cls(*map(np.concatenate, zip(*parts, strict=True))) if parts else cls.nothing(0)
 
+    def first(self, k: int) -> "Found":
+        """The k nearest of each query."""
+        starts = np.repeat(np.cumsum(self.counts) - self.counts, self.counts)
+        kept = np.arange(len(self.rows)) - starts < k
+        return Found(np.minimum(self.counts, k), self.rows[kept], self.distances[kept])
+
     def split(self) -> list[tuple[Rows, Distances]]:
         """Rows and distances of each query."""
         edges = np.concatenate([[0], np.cumsum(self.counts)]).tolist()

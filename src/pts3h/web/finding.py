@@ -42,20 +42,20 @@ class Asked:
 def find_codes(served: Served, codes: Codes, asked: Asked) -> list[Hits]:
     """What each code finds.
 
-    A search by radius looks for the nearest and ends at the radius: it costs no more, wherever that is.
+    A search by radius looks for the nearest and ends at the radius: wherever that is, memory is bounded.
     """
     window = asked.offset + asked.k
     with refusing():
-        found = served.index.search(codes, window + 1, asked.where, by=asked.by)
+        found = served.index.search(codes, window + 1, asked.where, by=asked.by, radius=asked.radius)
     return [page_of(served.index, hits, asked) for hits in found]
 
 
 def page_of(index: Index, hits: Nearest, asked: Asked) -> Hits:
     """One page of what was found; the number of all where the search came to an end."""
-    near = [(one, far) for one, far in hits if asked.radius is None or far <= asked.radius]
-    ended = len(near) < len(hits) or len(hits) <= asked.offset + asked.k
-    page = near[asked.offset : asked.offset + asked.k]
-    return Hits(total=len(near) if ended else None, hits=shown_hits(index, page, brief=asked.brief))
+    window = asked.offset + asked.k
+    page = list(hits)[asked.offset : window]
+    total = len(hits) if len(hits) <= window else None
+    return Hits(total=total, hits=shown_hits(index, page, brief=asked.brief))
 
 
 def shown_hits(index: Index, near: Sequence[tuple[Id, int]], *, brief: bool = False) -> list[Hit]:

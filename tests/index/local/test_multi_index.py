@@ -59,6 +59,26 @@ def test_it_measures_and_then_chooses(monkeypatch):
         assert search._by_lookups == {2} or list(search._race_at) == [2]
 
 
+@pytest.mark.parametrize("few", [multi_index.FEW_ROWS, 0])
+def test_somebody_elses_scans_lead_to_lookups_of_few_rows(monkeypatch, few):
+    monkeypatch.setattr(multi_index, "SMALLEST", 1)
+    monkeypatch.setattr(multi_index, "MOST_LOOKUPS", 1.0)
+    monkeypatch.setattr(multi_index, "FEW_ROWS", few)
+    layout = Layout(64, 64, 3)
+    codes = near_copies(layout)
+    search = RadiusSearch(layout, Tables(kernel.columns_of(codes)), "both")
+    assert search.few_within(codes[:50], 8, None) is None
+    search.scanned(codes[:50], 8, None, 1e-9)  # too quick for any lookup to be worth its tables
+    assert search.few_within(codes[:50], 8, None) is None
+    search.scanned(codes[:50], 8, None, 1e3)
+    found = search.few_within(codes[:50], 8, None)
+    if few:
+        assert as_pairs(found) == oracle(codes, codes[:50], layout, "both", 8)
+        assert [len(pairs) for pairs in as_pairs(found.first(1))] == [1] * 50
+    else:
+        assert found is None
+
+
 class TestABusyMachine:
     """Somebody else's moment in a measurement must not make every later search slow."""
 
@@ -68,7 +88,7 @@ class TestABusyMachine:
         layout, now = Layout(64), [0.0]
         codes = near_copies(layout)
         search = RadiusSearch(layout, Tables(kernel.columns_of(codes)))
-        scan, look_up = search._scan, search.look_up
+        scan, look_up = search._scan, search._look_up
         search.scans, search.lookups = 0, iter([])
 
         def slow_scan(queries, *rest):
@@ -85,7 +105,7 @@ class TestABusyMachine:
         monkeypatch.setattr(multi_index, "SECONDS_TO_GROUP", 0.0)
         monkeypatch.setattr(multi_index.time, "perf_counter", lambda: now[0])
         monkeypatch.setattr(search, "_scan", slow_scan)
-        monkeypatch.setattr(search, "look_up", slow_look_up)
+        monkeypatch.setattr(search, "_look_up", slow_look_up)
         search.codes = codes
         return search
 

@@ -7,7 +7,7 @@ import pytest
 
 from pts3h.codes import Layout
 from pts3h.index import open_index
-from pts3h.index.local import segment
+from pts3h.index.local import multi_index, segment
 from pts3h.index.local.segment import build
 from pts3h.kernel import columns_of
 
@@ -84,6 +84,44 @@ def test_answers_do_not_depend_on_the_size_of_parts(tmp_path, monkeypatch, expan
                 found = index.within(queries, radius, where)
                 assert as_pairs(found) == oracle.within(queries, radius, where)
         assert index.search(queries[:0], 3) == []
+
+
+@pytest.mark.parametrize("distinct", [True, False])
+@pytest.mark.parametrize("few", [10**6, 0])
+def test_the_nearest_within_a_radius_by_lookups(tmp_path, monkeypatch, distinct, few):
+    """What lookups find, or a scan where a lookup would take too much, is what brute force finds."""
+    native = pytest.importorskip("pts3h.kernel.native", exc_type=ImportError)
+    monkeypatch.setattr(native, "SCANNED_PER_LOOKED_AT", 1)
+    monkeypatch.setattr(segment, "SMALLEST_WITH_DUPLICATES", 1)
+    monkeypatch.setattr(segment, "WORTHWHILE", 1.0 if distinct else -1.0)
+    monkeypatch.setattr(multi_index, "SMALLEST", 1)
+    monkeypatch.setattr(multi_index, "MOST_LOOKUPS", 1e9)
+    monkeypatch.setattr(multi_index, "FEW_ROWS", few)
+    monkeypatch.setattr(
+        multi_index.RadiusSearch, "_race", lambda self, *given: self._by_lookups.add(given[1])
+    )
+    look_up, found_some = multi_index.RadiusSearch.few_within, []
+
+    def few_within(*given):
+        found_some.append(found := look_up(*given))
+        return found
+
+    monkeypatch.setattr(multi_index.RadiusSearch, "few_within", few_within)
+    rng = np.random.default_rng(3)
+    codes = np.resize(random_codes(rng, 70, 32, 0.1), (150, 4))
+    metas = [{"even": n % 2 == 0} for n in range(150)]
+    oracle = Oracle()
+    oracle.add(range(150), codes, metas)
+    queries = codes[:9]
+    with open_index(tmp_path / "index", 32) as index:
+        index.add(range(150), codes, metas)
+        for where in (None, {"even": True}, {"even": 3}):
+            for radius in (0, 3, 5):
+                near = oracle.within(queries, radius, where)
+                for k in (1, 4, 200, 10**30):
+                    found = index.search(queries, k, where, radius=radius)
+                    assert as_pairs(found) == [hits[:k] for hits in near]
+    assert any(found is not None for found in found_some) == (few > 0)
 
 
 @pytest.mark.parametrize("k", [2**31, 2**32, 2**63 - 1, 2**63, 2**64, 10**30])

@@ -8,7 +8,7 @@ Metadata is read over connections of their own, so that nobody waits for a filte
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ import numpy as np
 
 from ...codes import By, Codes, Layout, code_bytes
 from ...errors import UserError
-from ...kernel.types import Allowed
+from ...kernel.types import Allowed, Found
 from ...util.addresses import shown_address
 from ...util.cores import usable_cores
 from ...util.turns import Turns
@@ -28,6 +28,7 @@ from . import cache, sums
 from .filtering import Verdict, answers
 from .log import LogRecord
 from .metadata import Metadata
+from .segment import Segment
 from .snapshot import RECENT, RECENT_SHARE, LivePart, Snapshot
 from .store import State, Store
 
@@ -39,6 +40,8 @@ KEPT_READERS = 4
 # idle until the next thread has woken up; with all, those that run take the interpreter's lock over and over.
 FEW = 16
 TURNS_PER_CORE = 8
+
+Look = Callable[[Segment, Allowed | None], Found]  # through the allowed rows of a part
 
 
 class LocalIndex(Index):
@@ -182,20 +185,27 @@ class LocalIndex(Index):
     # reading
 
     def _search(self, queries: Codes, k: int, where: Filter | None, by: By) -> list[Hits]:
+        return self._found(queries, k, where, lambda segment, mask: segment.nearest(queries, k, mask, by))
+
+    def _search_within(self, queries: Codes, k: int, radius: int, where: Filter | None, by: By) -> list[Hits]:
+        def look(segment: Segment, mask: Allowed | None) -> Found:
+            return segment.nearest_within(queries, k, radius, mask, by)
+
+        return [hits.up_to(radius) for hits in self._found(queries, k, where, look)]
+
+    def _within(self, queries: Codes, radius: int, where: Filter | None, by: By) -> list[Hits]:
+        return self._found(
+            queries, None, where, lambda segment, mask: segment.within(queries, radius, mask, by)
+        )
+
+    def _found(self, queries: Codes, k: int | None, where: Filter | None, look: Look) -> list[Hits]:
+        """What is found by looking through each part, the first k of each query."""
         view = None if where is None else self._view(where)  # nobody waits for a filter
         with self._turn(queries):
             snapshot, masks = view or self._view(None)
             both = zip(snapshot.parts, masks, strict=True)
-            found = [part.segment.nearest(queries, k, mask, by) for part, mask in both]
+            found = [look(part.segment, mask) for part, mask in both]
             return snapshot.hits(found, len(queries), k)
-
-    def _within(self, queries: Codes, radius: int, where: Filter | None, by: By) -> list[Hits]:
-        view = None if where is None else self._view(where)
-        with self._turn(queries):
-            snapshot, masks = view or self._view(None)
-            both = zip(snapshot.parts, masks, strict=True)
-            found = [part.segment.within(queries, radius, mask, by) for part, mask in both]
-            return snapshot.hits(found, len(queries), None)
 
     def _turn(self, queries: Codes) -> AbstractContextManager[None]:
         """Searches of a few queries take turns. A long one does not: nobody should wait until it is over."""

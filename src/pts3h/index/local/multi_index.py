@@ -25,6 +25,8 @@ SECONDS_TO_GROUP = 2e-8
 # A scan is always quicker than lookups of more than this share of the rows.
 MOST_LOOKUPS = 1 / 64
 MOST_WINDOWS = 64  # the kernel's limit
+# Rows that a query may look at where memory is bounded.
+FEW_ROWS = 65_536
 SAMPLE = 8
 TRIES = 3
 AGAIN = 10  # times the seconds of scanning so far, until lookups that lost are tried again
@@ -110,13 +112,43 @@ class RadiusSearch:
         start = time.perf_counter()
         found = self._scan(sample, radius, allowed)
         seconds = time.perf_counter() - start
-        self._scan_seconds += seconds
-        expected = self._scan_seconds + seconds * len(rest) / len(sample)
-        if expected >= self._pays_after(radius) and self._lookups_win(sample, radius, allowed, seconds):
-            self._by_lookups.add(radius)
+        if self._race(sample, radius, allowed, seconds, len(queries)):
             return Found.joined([found, self.look_up(rest, radius, allowed)])
-        self._scan_seconds = expected
         return Found.joined([found, self._scan(rest, radius, allowed)])
+
+    def few_within(self, queries: Codes, radius: int, allowed: Allowed | None) -> Found | None:
+        """The same, if lookups are known to be quicker and each query looks at few rows; else None."""
+        if radius not in self._by_lookups:
+            return None
+        return self._look_up(queries, radius, allowed, FEW_ROWS)
+
+    def scanned(self, queries: Codes, radius: int, allowed: Allowed | None, seconds: float) -> None:
+        """Told how long somebody else's scan took, lookups race against it once that pays."""
+        if len(queries) and radius not in self._by_lookups and self._can_look_up(radius):
+            sample = queries[:SAMPLE]
+            share = seconds * len(sample) / len(queries)
+            self._race(sample, radius, allowed, share, len(queries), FEW_ROWS)
+
+    def _race(
+        self,
+        sample: Codes,
+        radius: int,
+        allowed: Allowed | None,
+        seconds: float,
+        queries: int,
+        most: int | None = None,
+    ) -> bool:
+        """Whether lookups beat a scan that took so long for the sample of so many queries."""
+        self._scan_seconds += seconds
+        expected = self._scan_seconds + seconds * (queries / len(sample) - 1)
+        won = expected >= self._pays_after(radius) and self._lookups_win(
+            sample, radius, allowed, seconds, most
+        )
+        if won:
+            self._by_lookups.add(radius)
+        else:
+            self._scan_seconds = expected
+        return won
 
     def _scan(self, queries: Codes, radius: int, allowed: Allowed | None) -> Found:
         return kernel.within(self.layout, queries, self.columns, radius, by=self.by, allowed=allowed)
@@ -127,17 +159,20 @@ class RadiusSearch:
         to_group = missing * int(self.columns.shape[1]) * SECONDS_TO_GROUP
         return max(to_group, self._race_at.get(radius, 0.0))
 
-    def _lookups_win(self, sample: Codes, radius: int, allowed: Allowed | None, scan_seconds: float) -> bool:
+    def _lookups_win(
+        self, sample: Codes, radius: int, allowed: Allowed | None, scan_seconds: float, most: int | None
+    ) -> bool:
         """Whether lookups are quicker than a scan that took so long.
 
         On a busy machine a moment of somebody else's may fall into any measurement. So the best of several
         counts, and lookups that lose may try again later: a scan of a large index takes hundreds of times as
         long as they do.
         """
-        self.look_up(sample, radius, allowed)  # to make the tables and warm up, as the scan has
-        for _ in range(TRIES):
+        # once to make the tables and warm up, as the scan has
+        tries = TRIES if self._look_up(sample, radius, allowed, most) is not None else 0
+        for _ in range(tries):
             start = time.perf_counter()
-            self.look_up(sample, radius, allowed)
+            self._look_up(sample, radius, allowed, most)
             if time.perf_counter() - start < scan_seconds:
                 return True
         self._race_at[radius] = AGAIN * self._scan_seconds
@@ -145,8 +180,17 @@ class RadiusSearch:
 
     def look_up(self, queries: Codes, radius: int, allowed: Allowed | None) -> Found:
         """All rows within the radius by lookups alone; tables that are missing are made first."""
-        budgets = self.budgets(radius)
-        parts = list(zip(self.tables.of(self._windows[: len(budgets)]), budgets, strict=True))
+        found = self._look_up(queries, radius, allowed)
+        assert found is not None  # without a bound
+        return found
+
+    def _look_up(
+        self, queries: Codes, radius: int, allowed: Allowed | None, most: int | None = None
+    ) -> Found | None:
         if not len(queries):
             return Found.nothing(0)
-        return kernel.look_up(self.layout, queries, self.columns, radius, parts, by=self.by, allowed=allowed)
+        budgets = self.budgets(radius)
+        parts = list(zip(self.tables.of(self._windows[: len(budgets)]), budgets, strict=True))
+        return kernel.look_up(
+            self.layout, queries, self.columns, radius, parts, by=self.by, allowed=allowed, most=most
+        )

@@ -1,6 +1,7 @@
 """An unchanging set of items in id order, ready to be searched. Rows are positions in that order."""
 
 import threading
+import time
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -184,6 +185,17 @@ class Segment:
             found = kernel.nearest(self.layout, queries, few, k, by=by)
             return found._replace(rows=rows[found.rows])
         return kernel.nearest(self.layout, queries, self.columns, k, by=by, allowed=allowed)
+
+    def nearest_within(self, queries: Codes, k: int, radius: int, allowed: Allowed | None, by: By) -> Found:
+        """The k nearest: within the radius by lookups, or of all rows by a scan, where that is quicker."""
+        search, distinct = self._ready(by)
+        k, mask = min(k, len(self)), allowed if distinct is None else None
+        if (near := search.few_within(queries, radius, mask)) is not None:
+            return near.first(k) if distinct is None else self._only(distinct, allowed).expand(near, k)
+        begun = time.perf_counter()
+        found = self.nearest(queries, k, allowed, by)
+        search.scanned(queries, radius, mask, time.perf_counter() - begun)
+        return found
 
     def _only(self, distinct: DistinctCodes, allowed: Allowed | None) -> DistinctCodes:
         """The allowed rows of each code; those of the last call are kept, since masks come again."""

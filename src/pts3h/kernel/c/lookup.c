@@ -98,10 +98,11 @@ static int probe(Found *found, const uint64_t *query, const uint64_t *columns, s
 }
 
 const char lookup_doc[] = PyDoc_STR(
-"lookup(level, measure, queries, columns, n, radius, parts, flips, most, allowed) -> (counts, rows, distances)\n\n"
+"lookup(level, measure, queries, columns, n, radius, parts, flips, most, may_scan, allowed)\n"
+"-> (counts, rows, distances)\n\n"
 "All rows within radius by multi-index hashing. parts: (first, width, probes, budget, starts, rows) each; flips:\n"
 "uint32 patterns by number of set bits, of which a part with `probes` tries so many. A query that would have to look\n"
-"at more than `most` rows scans all of them instead.");
+"at more than `most` rows scans all of them instead; if it may not, None is returned.");
 
 static int by_row(const void *a, const void *b)
 {
@@ -147,8 +148,9 @@ PyObject *kernel_lookup(PyObject *self, PyObject *args)
     const char *name;
     PyObject *measure;
     Py_ssize_t stride, radius, most;
-    if (!PyArg_ParseTuple(args, "sO!y*y*nnO!y*nz*", &name, &PyTuple_Type, &measure, &in.queries, &in.columns, &stride,
-                          &radius, &PyTuple_Type, &list, &flips, &most, &in.allowed))
+    int may_scan, too_many = 0;
+    if (!PyArg_ParseTuple(args, "sO!y*y*nnO!y*npz*", &name, &PyTuple_Type, &measure, &in.queries, &in.columns, &stride,
+                          &radius, &PyTuple_Type, &list, &flips, &most, &may_scan, &in.allowed))
         return NULL;
     const Level *level = find_level(name);
     Part parts[MAX_PARTS];
@@ -222,6 +224,8 @@ PyObject *kernel_lookup(PyObject *self, PyObject *args)
                 candidates += parts[p].starts[(value ^ flip[t]) + 1] - parts[p].starts[value ^ flip[t]];
         }
         if (candidates > (size_t)most) { /* many codes share these windows */
+            if ((too_many = !may_scan))
+                break;
             ok = scan_within(&found[i], level, query, columns, (size_t)stride, &m, 0, (size_t)stride,
                              reached, allowed);
             continue;
@@ -235,7 +239,10 @@ PyObject *kernel_lookup(PyObject *self, PyObject *args)
         ok = ok && found_in_row_order(&found[i]);
     }
     Py_END_ALLOW_THREADS
-    result = ok ? found_sorted(found, n, m.largest, limits, SIZE_MAX) : PyErr_NoMemory();
+    if (too_many)
+        result = Py_NewRef(Py_None);
+    else
+        result = ok ? found_sorted(found, n, m.largest, limits, SIZE_MAX) : PyErr_NoMemory();
 done:
     found_free(found, n);
     free(limits);
