@@ -213,6 +213,7 @@ def test_any_history_with_the_same_filters_again_and_again(tmp_path_factory, dat
     with pytest.MonkeyPatch.context() as patch, open_index(tmp_path_factory.mktemp("i") / "i", 16) as index:
         patch.setattr(snapshot, "RECENT", data.draw(st.sampled_from([2, 8, 100])))
         patch.setattr(filtering, "FILTERS_KEPT", data.draw(st.sampled_from([1, 2, 16])))
+        patch.setattr(snapshot, "MASKS_KEPT", data.draw(st.sampled_from([1, 4])))
         patch.setattr(filtering, "FEW", data.draw(st.sampled_from([0, 0.125, 1])))
         for _ in range(data.draw(st.integers(1, 12))):
             ids = data.draw(st.lists(st.sampled_from(names), unique=True, min_size=1, max_size=12))

@@ -7,6 +7,7 @@ import pytest
 
 from pts3h.index import open_index
 from pts3h.index.local.cache import FILE
+from pts3h.index.local.filtering import FILTERS_KEPT, MASKS_KEPT
 
 N, BATCH = 400_000, 50_000
 HELD = 16  # bytes of an item that is searched: 64 bits and an integer id
@@ -45,3 +46,17 @@ def test_reading_the_log_takes_a_few_copies(folder, tmp_path):
         assert peak_of_opening(folder) < 4 * HELD
     finally:
         (tmp_path / FILE).rename(cache)
+
+
+def test_filters_that_are_kept_take_bits_not_bytes(folder):
+    """Two bits per item each, and a byte for the few whose mask is ready: not two bytes each."""
+    with open_index(folder, read_only=True) as index:
+        index.search(CODES[:1], 1, {"n": -1})
+        tracemalloc.start()
+        try:
+            for number in range(FILTERS_KEPT):
+                assert index.search(CODES[:1], 1, {"n": number})[0].ids == []
+            held = tracemalloc.get_traced_memory()[0] / N
+        finally:
+            tracemalloc.stop()
+    assert held < 1.2 * (FILTERS_KEPT / 4 + MASKS_KEPT)

@@ -20,18 +20,26 @@ from .damage import Damage
 from .ids import Ids
 from .metadata import Metadata
 
-# How many filters are kept in mind; those used least recently go first.
+# How many filters are kept in mind, at two bits per row; those used least recently go first.
 FILTERS_KEPT = 16
+# Of so many there is a mask that a search can use at once, at a byte per row.
+MASKS_KEPT = 4
 # If at most this share of the rows is new, their metadata is read one by one.
 FEW = 0.125
 
 Value = TypeVar("Value")
+Bits = NDArray[np.uint8]  # (2, bytes): which rows passed, and of which that is known
 
 
 class Kept(Generic[Value]):
-    """A value for each filter that was used lately. The key is its text, in which 1 and True differ."""
+    """A value for each filter that was used lately. The key is its text, in which 1 and True differ.
 
-    def __init__(self) -> None:
+    Args:
+        most: how many; ``FILTERS_KEPT`` by default.
+    """
+
+    def __init__(self, most: int | None = None) -> None:
+        self._most = most
         self._values: OrderedDict[str, Value] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -47,7 +55,7 @@ class Kept(Generic[Value]):
         with self._lock:
             self._values[key] = value
             self._values.move_to_end(key)
-            while len(self._values) > FILTERS_KEPT:
+            while len(self._values) > (self._most or FILTERS_KEPT):
                 self._values.popitem(last=False)
 
     def items(self) -> list[tuple[str, Value]]:
@@ -69,14 +77,40 @@ class Verdict:
         return Verdict(passed, self.known | later.known)
 
 
-def hand_on(
-    kept: Kept[Verdict], before: NDArray[np.int64], heir: Kept[Verdict], after: NDArray[np.int64], rows: int
-) -> None:
-    """Rows ``before`` of a segment are rows ``after`` of another one, which has ``rows`` in all."""
-    for key, verdict in kept.items():
-        known = heir.get(key) or Verdict(np.zeros(rows, bool), np.zeros(rows, bool))
-        known.passed[after], known.known[after] = verdict.passed[before], verdict.known[before]
-        heir.put(key, known)
+class Verdicts:
+    """What filters that were used lately say of the rows of a segment, in bits.
+
+    Args:
+        rows: of the segment.
+    """
+
+    def __init__(self, rows: int) -> None:
+        self.rows = rows
+        self._kept = Kept[Bits]()
+
+    def get(self, key: str) -> Verdict | None:
+        """What is known of a filter, if it is kept."""
+        bits = self._kept.get(key)
+        return None if bits is None else self._verdict(bits)
+
+    def put(self, key: str, verdict: Verdict) -> None:
+        """Keep what is known of a filter."""
+        self._kept.put(key, np.packbits([verdict.passed, verdict.known], axis=1))
+
+    def hand_on(self, before: NDArray[np.int64], heir: "Verdicts", after: NDArray[np.int64]) -> None:
+        """Rows ``before`` of this segment are rows ``after`` of another one."""
+        for key, bits in self._kept.items():
+            mine = self._verdict(bits)
+            known = heir.get(key) or Verdict(np.zeros(heir.rows, bool), np.zeros(heir.rows, bool))
+            known.passed[after], known.known[after] = mine.passed[before], mine.known[before]
+            heir.put(key, known)
+
+    def __len__(self) -> int:
+        return len(self._kept.items())
+
+    def _verdict(self, bits: Bits) -> Verdict:
+        passed, known = np.unpackbits(bits, axis=1, count=self.rows).view(bool)
+        return Verdict(passed, known)
 
 
 def answers(where: Filter, asked: Sequence[tuple[Ids, Allowed]], metadata: Metadata) -> list[Allowed]:

@@ -13,7 +13,7 @@ from ... import kernel
 from ...codes import By, Codes, Layout, code_bytes
 from ...kernel.types import Allowed, Columns, Found, Rows, Weights
 from ..contract import IdKind
-from .filtering import Kept, Verdict
+from .filtering import Verdicts
 from .ids import Ids, IntIds, SomeIds, TextIds, encode_ids, last_of_each
 from .multi_index import RadiusSearch, Tables
 
@@ -146,7 +146,7 @@ class Segment:
         self.kind = kind
         self.ids = ids
         self.columns = columns
-        self.verdicts: Kept[Verdict] = Kept()
+        self.verdicts = Verdicts(len(self))
         self._lock = threading.Lock()
         self._tables: Tables | None = None
         self._searches: dict[By, RadiusSearch] = {}

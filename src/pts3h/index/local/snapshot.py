@@ -11,7 +11,7 @@ from ...codes import Codes, Layout, code_bytes
 from ...kernel.types import Allowed, Found
 from ...util.memory import return_freed_memory
 from ..contract import Hits, IdKind
-from .filtering import Kept, Verdict, hand_on
+from .filtering import MASKS_KEPT, Kept, Verdict
 from .ids import SomeIds, joined_ids
 from .log import LogRecord
 from .segment import Segment, build
@@ -31,7 +31,7 @@ class LivePart:
 
     segment: Segment
     alive: Allowed | None = None
-    _allowed: Kept[Allowed] = field(default_factory=Kept)
+    _allowed: Kept[Allowed] = field(default_factory=lambda: Kept(MASKS_KEPT))
 
     @property
     def rows(self) -> NDArray[np.int64]:
@@ -65,8 +65,8 @@ class LivePart:
 
     def hand_on(self, ids: SomeIds, heir: Segment) -> None:
         """Tell a segment what is known of the rows that it took over: all that count here, with these ids."""
-        if self.segment.verdicts.items():
-            hand_on(self.segment.verdicts, self.rows, heir.verdicts, heir.ids.find(ids), len(heir))
+        if self.segment.verdicts:
+            self.segment.verdicts.hand_on(self.rows, heir.verdicts, heir.ids.find(ids))
 
     def allowed(self, key: str) -> Allowed | None:
         """The rows that count and pass a filter; None if that is not known of all of them."""
