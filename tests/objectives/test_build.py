@@ -69,6 +69,20 @@ def test_neighbours_and_how_long_they_teach(problem):
     assert pts3h.build(problem, used(neighbours=0.7)).guide is None, "there are none"
 
 
+def test_classes_and_their_weight(problem):
+    told = pts3h.build(problem, used(classes=0.4))
+    assert told.class_weight == 0.4
+    layer = told.classes.classifier.layer
+    assert (layer.in_features, layer.out_features) == (BITS, problems.CLASSES)
+    labelled = problem.known.labelled
+    assert told.classes.targets[labelled].argmax(1).tolist() == problems.TRUTH[labelled].tolist()
+    untold = pts3h.build(problem, used(classes=0.0))
+    assert untold.classes is None and untold.class_weight == 0
+    pairs = Problem(problem.inputs, PairList(4, [[0, 1, 1], [1, 2, 0]]), problem.pool)
+    with pytest.raises(UserError, match="classes learns from labels"):
+        pts3h.build(pairs, used(classes=0.4))
+
+
 def test_a_temporal_ensemble_has_a_place_for_every_member(problem):
     objective = temp_ens.build(problem, used())
     last = int(problem.members.max())

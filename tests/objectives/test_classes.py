@@ -105,7 +105,11 @@ def test_they_join_the_loss_of_the_paper(world, weight):
     plain, both = PTS3H(**shared), PTS3H(**shared, class_weight=0.7, classes=classes)
     expected = known_loss(kind, outputs, logits) + weight * guessed_loss(kind, outputs, taught, logits)
     assert both(step).total.item() == pytest.approx(plain(step).total.item() + 0.7 * expected)
-    assert both(step).named["loss"] is not plain(step).named["loss"]
+    figures = both(step).figures()
+    assert figures["loss"] == pytest.approx(both(step).total.item())
+    assert figures["classes"] == pytest.approx(known_loss(kind, outputs, logits))
+    guesses = {"guessed": pytest.approx(guessed_loss(kind, outputs, taught, logits))} if weight else {}
+    assert {name: value for name, value in figures.items() if name == "guessed"} == guesses
     assert [*map(id, both.parameters())] == [*map(id, classes.classifier.parameters())]
     assert not plain.parameters()
 

@@ -49,6 +49,15 @@ def test_mean_teacher_is_the_distance_to_the_teacher_and_not_to_itself(batch):
     np.testing.assert_allclose(gradient, numeric, atol=1e-6)
 
 
+def test_no_gradient_flows_into_the_teacher(batch):
+    outputs, teacher, known, similar = batch
+    taught = torch.tensor(teacher, requires_grad=True)
+    variable = torch.tensor(outputs, requires_grad=True)
+    loss, _ = MeanTeacher(**SHARED).regulariser(make_step(variable, known, similar, teacher=taught))
+    loss.backward()
+    assert taught.grad is None and variable.grad.abs().max() > 0
+
+
 def test_whole_loss_is_base_plus_ramped_regulariser(batch):
     outputs, teacher, known, similar = batch
     terms = MeanTeacher(**SHARED)(make_step(outputs, known, similar, teacher=teacher, weight=0.4))
@@ -73,6 +82,17 @@ def test_temporal_ensemble_is_the_corrected_average_of_earlier_outputs(batch):
             target = average / (1 - 0.6**time)
             assert loss.item() == pytest.approx(own_distance(outputs, target), abs=1e-5)
         average = 0.6 * average + 0.4 * unit(outputs)
+
+
+def test_temporal_ensemble_has_the_gradient_of_the_distance_to_a_constant(batch):
+    outputs, before, known, similar = batch
+    objective = TempEns(**SHARED, count=COUNT, bits=BITS)
+    value_and_gradient(objective, before, known, similar)
+    value, gradient = value_and_gradient(objective, outputs, known, similar)
+    assert value == pytest.approx(own_distance(outputs, before), abs=1e-5)
+    numeric = oracles.gradient(lambda at: own_distance(at, before), outputs)
+    np.testing.assert_allclose(gradient, numeric, atol=1e-5)
+    assert not objective._average.requires_grad, "what is kept holds no step before in memory"
 
 
 def test_temporal_ensemble_keeps_items_apart(batch):
@@ -198,6 +218,13 @@ def test_the_target_of_vat_is_the_clean_output_and_no_gradient_flows_into_it(vat
     with torch.no_grad():
         moved, clean = student(view).double().numpy(), student(vat_step.inputs).double().numpy()
     assert loss.item() == pytest.approx(own_distance(moved, clean), rel=1e-4)
+    loss.backward()
+    gradient = student.hash.weight.grad.clone()
+    student.zero_grad()
+    cosine = torch.cosine_similarity(student(view), torch.from_numpy(clean).float())
+    (2 - 2 * cosine).mean().backward()  # what the squared distance of unit vectors is, to a constant
+    assert gradient.abs().max() > 1e-4
+    torch.testing.assert_close(gradient, student.hash.weight.grad, rtol=1e-3, atol=1e-6)
     objective.regulariser(vat_step)
     assert not student.training, "it was in evaluation mode this time"
 
