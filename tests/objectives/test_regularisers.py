@@ -206,6 +206,7 @@ def test_only_mean_teacher_asks_the_teacher_and_only_with_a_weight():
     assert not MeanTeacher(**{**SHARED, "omega": 0.0}).needs_teacher
     for other in (TempEns(**SHARED, count=1, bits=1), VAT(**SHARED)):
         assert other.needs_unlabelled and not other.needs_teacher
+    assert VAT(**SHARED).needs_inputs and not MeanTeacher(**SHARED).needs_inputs
 
 
 def test_the_target_of_vat_is_the_clean_output_and_no_gradient_flows_into_it(vat_step):
