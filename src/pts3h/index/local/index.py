@@ -20,6 +20,7 @@ from ...errors import UserError
 from ...kernel.types import Allowed, Found
 from ...util.addresses import shown_address
 from ...util.cores import usable_cores
+from ...util.memory import return_freed_memory
 from ...util.turns import Turns
 from ..contract import Hits, Index, Item, check_kind, check_writable, kind_of
 from ..filters import Filter
@@ -29,7 +30,7 @@ from .filtering import Verdict, answers
 from .log import LogRecord
 from .metadata import Metadata
 from .segment import Segment
-from .snapshot import RECENT, RECENT_SHARE, LivePart, Snapshot
+from .snapshot import MANY, RECENT, RECENT_SHARE, LivePart, Snapshot
 from .store import State, Store
 
 # A log is rewritten when it names more than twice as many ids as there are items, and this many besides.
@@ -234,7 +235,10 @@ class LocalIndex(Index):
         both = [
             more if verdict is None else verdict.then(more) for verdict, more in zip(held, new, strict=True)
         ]
-        return [part.learn(key, verdict) for part, verdict in zip(snapshot.parts, both, strict=True)]
+        masks = [part.learn(key, verdict) for part, verdict in zip(snapshot.parts, both, strict=True)]
+        if sum(map(np.count_nonzero, unknown)) > MANY:
+            return_freed_memory()
+        return masks
 
     def _get(self, ids: list[Any]) -> list[Item | None]:
         with self._moment() as (snapshot, reader):

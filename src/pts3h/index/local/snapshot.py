@@ -21,7 +21,8 @@ from .store import State
 # larger one. So a write makes a small segment anew, now and then a larger one, and there are never many.
 RECENT = 8_192
 RECENT_SHARE = 0.125
-# To make a segment of so many items takes much memory for a moment, which would stay with the process.
+# To make a segment of so many items, or to ask a filter about them, takes much memory for a moment. It would
+# stay with the process.
 MANY = 100_000
 
 
