@@ -1,10 +1,13 @@
 """Searches over HTTP find what the library finds."""
 
+import threading
+
 import numpy as np
 import pytest
 
 import pts3h
 from pts3h.codes import distances
+from pts3h.index.local.index import LocalIndex
 from pts3h.nets.feature_cache import FrozenBackbone
 
 ROUNDED = 2  # bits at their threshold, which may change where one picture is encoded and not many
@@ -141,3 +144,48 @@ def test_explained_bits_are_those_that_differ(client, world):
     assert body["by"] == {"both": 3 * meaning + look, "meaning": meaning, "look": look}
     by_code = client.post("/api/explain", json={"id": "00.png", "code": theirs.tobytes().hex()}).json()
     assert by_code == body
+
+
+@pytest.mark.parametrize(
+    ("asked", "at_once"),
+    [
+        ({"like": ["07.png"]}, True),
+        ({"like": ["07.png"], "k": 60}, True),
+        ({"like": ["07.png"], "k": 101}, False),
+        ({"like": ["07.png"], "where": {"kind": 1}}, False),
+        ({"like": ["07.png", "08.png"]}, False),
+        ({"like": ["07.png"], "unlike": ["08.png"]}, False),
+        ({"code": "00000000"}, True),
+        ({"codes": ["00000000"]}, True),
+        ({"codes": ["00000000", "ffffffff"]}, False),
+    ],
+)
+def test_only_what_takes_a_moment_is_answered_without_a_thread(client, monkeypatch, asked, at_once):
+    """A thread of the pool would take longer to begin; anything that may take long would hold up others."""
+    begun_by = []
+
+    def noted(self, *given, **named):
+        begun_by.append(threading.current_thread().name)
+        return search(self, *given, **named)
+
+    assert client.post("/api/search", json=asked).status_code == 200  # everything is read
+    search = LocalIndex.search
+    monkeypatch.setattr(LocalIndex, "search", noted)
+    assert client.post("/api/search", json=asked).status_code == 200
+    assert [name.startswith("search") for name in begun_by] == [not at_once]
+
+
+def test_an_index_that_somebody_wrote_to_is_read_by_a_thread(client, world, monkeypatch):
+    """To catch up may take long. The next search is answered at once again."""
+    begun_by, search = [], LocalIndex.search
+
+    def noted(self, *given, **named):
+        begun_by.append(threading.current_thread().name.startswith("search"))
+        return search(self, *given, **named)
+
+    client.post("/api/search", json={"like": ["07.png"]})
+    with pts3h.open_index(world.index) as other:
+        other.add(["new.png"], np.zeros((1, 4), np.uint8))
+    monkeypatch.setattr(LocalIndex, "search", noted)
+    answers = [found(client.post("/api/search", json={"code": "00000000", "k": 1})) for _ in range(2)]
+    assert answers == 2 * [[(0, "new.png")]] and begun_by == [True, False]

@@ -149,6 +149,14 @@ class Index(ABC):
         radius = check_radius(radius, self._farthest(by))
         return self._within(self._queries(codes), radius, parse_where(where), by)
 
+    def at_hand(self, queries: int = 1, *, by: By = "both", radius: int | None = None) -> bool:
+        """Whether a search would be over in a moment: all of it in memory, nothing to read or wait for first.
+
+        A server then answers sooner if it does not hand the search to another thread. False where the engine
+        does not know, as on a server of its own. Arguments as in :meth:`search`, of queries their number.
+        """
+        return False
+
     def get(self, ids: Iterable[Id]) -> list[Item | None]:
         """The items under these ids, in the same order, with None for an id that is not there."""
         self._check_open()

@@ -16,6 +16,11 @@ class Turns:
         self._waiting = deque[threading.Lock]()
         self._lock = threading.Lock()  # guards the two above
 
+    @property
+    def free(self) -> int:
+        """How many could come in now."""
+        return self._free
+
     def __enter__(self) -> None:
         with self._lock:
             if self._free:

@@ -1,7 +1,9 @@
 """What is served now: an index and the model that made it. Another pair can take their place at any time."""
 
+import logging
 import threading
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +12,8 @@ from ..index.contract import Id, Index, Item, check_ids
 from ..indexing import picture_of
 from ..model.model import Model
 from .errors import not_found, refusing
+
+log = logging.getLogger("pts3h.web")
 
 
 @dataclass
@@ -74,6 +78,8 @@ class Collection:
     def __init__(self, served: Served, name: str) -> None:
         self.current, self.name = served, name
         self._lock = threading.Lock()  # guards the numbers of readers and the exchange
+        # closing writes to the disk, and the last reader may be the one who answers everybody
+        self._closing = ThreadPoolExecutor(1, thread_name_prefix="close")
 
     @contextmanager
     def reading(self) -> Iterator[Served]:
@@ -96,10 +102,19 @@ class Collection:
 
     def close(self) -> None:
         """Close what is current. Nobody may read any more."""
+        self._closing.shutdown()
         self.current.index.close()
 
     def _close_if_done(self, served: Served) -> None:
         with self._lock:
             done = served is not self.current and not served.readers
         if done:
-            served.index.close()
+            self._closing.submit(close_index, served.index)
+
+
+def close_index(index: Index) -> None:
+    """Nobody waits for it, so the log must say what goes wrong."""
+    try:
+        index.close()
+    except Exception:
+        log.exception("an index that is no longer served was not closed")

@@ -15,6 +15,7 @@ from .errors import refusing
 from .schemas import Hit, Hits
 
 CANDIDATES = 2_000  # nearest to each liked item, among which several are weighed up
+SHORT = 100  # hits that take no time to tell
 DISLIKE = 0.5  # how much the distance to what is not wanted counts
 
 
@@ -37,6 +38,12 @@ class Asked:
     by: By = "both"
     where: dict[str, Any] | None = None
     brief: bool = False
+
+
+def is_short(index: Index, asked: Asked) -> bool:
+    """Whether one query is answered sooner than a thread would begin with it; nobody waits for so little."""
+    few = asked.where is None and asked.offset + asked.k <= SHORT
+    return few and index.at_hand(by=asked.by, radius=asked.radius)
 
 
 def find_codes(served: Served, codes: Codes, asked: Asked) -> list[Hits]:

@@ -152,4 +152,4 @@ def test_both_needs_as_few_tables_as_meaning_and_shares_them(monkeypatch):
 def test_a_part_of_less_than_a_byte_has_no_windows():
     layout = Layout(5, 60, 3)
     search = RadiusSearch(layout, Tables(kernel.columns_of(near_copies(layout))), "both")
-    assert not search._region and not search._can_look_up(0)
+    assert not search._region and not search.can_look_up(0)

@@ -42,6 +42,11 @@ KEPT_READERS = 4
 FEW = 16
 TURNS_PER_CORE = 8
 
+# A search is over in a moment if it looks through so many bytes of codes: less than half a millisecond.
+# Lookups now and then meet a query with too many rows, and look through all codes: no more than these.
+MOMENT_BYTES = 4 * 2**20
+LOOKUP_BYTES = 64 * 2**20
+
 Look = Callable[[Segment, Allowed | None], Found]  # through the allowed rows of a part
 
 
@@ -184,6 +189,33 @@ class LocalIndex(Index):
                 reader.close()
 
     # reading
+
+    def at_hand(self, queries: int = 1, *, by: By = "both", radius: int | None = None) -> bool:
+        """See :meth:`Index.at_hand`. It waits for nobody, and is meant to be asked before every search."""
+        snapshot = self._unchanged() if not self._closed and self._turns.free else None
+        if snapshot is None:
+            return False
+        through = at_worst = 0
+        for part in snapshot.parts:
+            if (effort := part.segment.effort(by, radius)) is None:
+                return False
+            through += queries * effort.through
+            at_worst += queries * effort.at_worst
+        return through <= MOMENT_BYTES and at_worst <= LOOKUP_BYTES
+
+    def _unchanged(self) -> Snapshot | None:
+        """The snapshot, if nothing was written since it was made and nobody is making another."""
+        if not self._store.lock.acquire(blocking=False):
+            return None
+        try:
+            if not self._lock.acquire(blocking=False):
+                return None
+            try:
+                return self._snapshot if self._version == self._store.version() else None
+            finally:
+                self._lock.release()
+        finally:
+            self._store.lock.release()
 
     def _search(self, queries: Codes, k: int, where: Filter | None, by: By) -> list[Hits]:
         return self._found(queries, k, where, lambda segment, mask: segment.nearest(queries, k, mask, by))

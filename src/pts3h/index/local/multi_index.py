@@ -95,18 +95,22 @@ class RadiusSearch:
         width = self._windows[0][1]
         return sum(math.comb(width, size) for budget in self.budgets(radius) for size in range(budget + 1))
 
-    def _can_look_up(self, radius: int) -> bool:
+    def can_look_up(self, radius: int) -> bool:
         """Whether there is something to look up, and it could be quicker than a scan."""
         n = int(self.columns.shape[1])
         if not kernel.compiled() or n < SMALLEST or not self._region:
             return False
         return self._probes(radius) <= n * MOST_LOOKUPS
 
+    def looks_up(self, radius: int) -> bool:
+        """Whether lookups have won for this radius."""
+        return radius in self._by_lookups
+
     def within(self, queries: Codes, radius: int, allowed: Allowed | None) -> Found:
         """All rows within ``radius`` of each query, by (distance, row)."""
-        if radius in self._by_lookups:
+        if self.looks_up(radius):
             return self.look_up(queries, radius, allowed)
-        if not len(queries) or not self._can_look_up(radius):
+        if not len(queries) or not self.can_look_up(radius):
             return self._scan(queries, radius, allowed)
         sample, rest = queries[:SAMPLE], queries[SAMPLE:]
         start = time.perf_counter()
@@ -118,13 +122,13 @@ class RadiusSearch:
 
     def few_within(self, queries: Codes, radius: int, allowed: Allowed | None) -> Found | None:
         """The same, if lookups are known to be quicker and each query looks at few rows; else None."""
-        if radius not in self._by_lookups:
+        if not self.looks_up(radius):
             return None
         return self._look_up(queries, radius, allowed, FEW_ROWS)
 
     def scanned(self, queries: Codes, radius: int, allowed: Allowed | None, seconds: float) -> None:
         """Told how long somebody else's scan took, lookups race against it once that pays."""
-        if len(queries) and radius not in self._by_lookups and self._can_look_up(radius):
+        if len(queries) and not self.looks_up(radius) and self.can_look_up(radius):
             sample = queries[:SAMPLE]
             share = seconds * len(sample) / len(queries)
             self._race(sample, radius, allowed, share, len(queries), FEW_ROWS)

@@ -15,7 +15,7 @@ from ...kernel.types import Allowed, Columns, Found, Rows, Weights
 from ..contract import IdKind
 from .filtering import Verdicts
 from .ids import Ids, IntIds, SomeIds, TextIds, encode_ids, last_of_each
-from .multi_index import RadiusSearch, Tables
+from .multi_index import FEW_ROWS, RadiusSearch, Tables
 
 # With fewer rows than this, looking for equal codes costs more than it can save.
 SMALLEST_WITH_DUPLICATES = 10_000
@@ -30,6 +30,14 @@ EXPANDED = 1_000_000
 FOUND_BYTES = 64 * 2**20
 # If a filter leaves at most this share of the rows, a copy of them is searched.
 SELECTIVE = 0.125
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How many bytes of codes a query looks through, usually and at worst."""
+
+    through: int
+    at_worst: int
 
 
 @dataclass(frozen=True)
@@ -174,6 +182,19 @@ class Segment:
             if by not in self._searches:
                 self._searches[by] = RadiusSearch(self.layout, self._tables, by)
             return self._searches[by], self._distinct
+
+    def effort(self, by: By, radius: int | None) -> Effort | None:
+        """What a search takes; None while something has to be made or measured first."""
+        search = self._searches.get(by)  # no lock: whoever makes one holds it for long
+        if search is None:
+            return None
+        whole = search.columns.nbytes
+        if radius is None or not search.can_look_up(radius):
+            return Effort(whole, whole)
+        if not search.looks_up(radius):
+            return None
+        rows = search.columns.shape[1]
+        return Effort(whole * min(rows, FEW_ROWS) // rows, whole)
 
     def nearest(self, queries: Codes, k: int, allowed: Allowed | None, by: By) -> Found:
         """The k nearest allowed rows of each query, by (distance, row)."""

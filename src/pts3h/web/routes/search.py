@@ -11,7 +11,7 @@ from ...codes import distances as distances_of
 from .. import routing
 from ..asked import bad, check_count, check_distance, check_window, codes_from, parse_where
 from ..errors import Refused, documented
-from ..finding import Asked, find_codes, find_like
+from ..finding import Asked, find_codes, find_like, is_short
 from ..limits import Limits
 from ..schemas import (
     Bit,
@@ -35,7 +35,10 @@ BINARY = {"schema": {"type": "string", "format": "binary"}}
 async def search(site: TheSite, asked: Search) -> Found | FoundMany:
     """Items like some and not like others, or near to a code, or to each of several codes."""
     check_search(asked, site.limits)
-    return await run_in(site.searching, found, site, asked)
+    one = len(asked.like or asked.codes or [asked.code]) == 1 and not asked.unlike
+    with site.collection.reading() as served:
+        short = one and is_short(served.index, hits_of(asked))
+    return found(site, asked) if short else await run_in(site.searching, found, site, asked)
 
 
 def check_search(asked: Search, limits: Limits) -> None:
@@ -51,13 +54,17 @@ def check_search(asked: Search, limits: Limits) -> None:
         raise bad(f"codes x (offset + k) is at most {10 * limits.window:,}")
 
 
+def hits_of(asked: Search) -> Asked:
+    """Which hits are wanted."""
+    return Asked(asked.k, asked.offset, asked.radius, asked.by, asked.where, asked.brief)
+
+
 def found(site: Site, asked: Search) -> Found | FoundMany:
     """What was asked for."""
     begun = time.perf_counter()
     with site.collection.reading() as served:
-        layout = served.index.layout
+        layout, wanted = served.index.layout, hits_of(asked)
         check_distance(asked.radius, asked.by, layout, site.limits.radius)
-        wanted = Asked(asked.k, asked.offset, asked.radius, asked.by, asked.where, asked.brief)
         if asked.like is not None:
             one = find_like(served, asked.like, asked.unlike or [], wanted)
         else:
@@ -99,7 +106,10 @@ async def search_picture(
     with site.collection.reading() as served:
         check_distance(radius, by, served.index.layout, site.limits.radius)
         code = await site.encoder.code_of(content, served.model)
-        (one,) = await run_in(site.searching, find_codes, served, code[None], asked)
+        if is_short(served.index, asked):
+            (one,) = find_codes(served, code[None], asked)
+        else:
+            (one,) = await run_in(site.searching, find_codes, served, code[None], asked)
     return FoundByPicture(
         took_ms=passed(begun), total=one.total, hits=one.hits, query=Uploaded(token=code.tobytes().hex())
     )
