@@ -1,5 +1,6 @@
 """From a problem to a trained student and teacher."""
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from ..objectives.objective import Objective
 from ..settings.used import Used
 from ..util.memory import keep_freed_memory
 from ..util.progress import Progress
+from ..util.torch_threads import one_thread
 from .loop import Judge, Run, Watcher, train
 from .ranks import Ranks
 
@@ -80,5 +82,6 @@ def learn(
         ranks.take_from_first([*student.state_dict().values(), *objective.parameters()])
     teacher = Teacher(student, network)
     run = Run(student, teacher, problem.inputs, batches, objective, used, folder, name, watch, judge, ranks)
-    history = train(run, resume=resume, progress=progress)
+    with nullcontext() if used.fine_tunes else one_thread():
+        history = train(run, resume=resume, progress=progress)
     return Learned(student.eval().cpu(), network.eval().cpu(), history)
