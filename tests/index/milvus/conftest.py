@@ -38,7 +38,7 @@ class MilvusPlace:
         client.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")  # an idle server takes a quarter of a core: it ends with its own tests
 def milvus_server() -> Iterator[MilvusPlace]:
     """The server named in MILVUS_URI (http://host:port; MILVUS_TOKEN), or one started for this run."""
     uri = os.environ.get("MILVUS_URI")
