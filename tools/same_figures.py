@@ -119,12 +119,14 @@ def compare(commit: str) -> None:
     commit = subprocess.run(asked, cwd=PROJECT, check=True, stdout=-1, text=True).stdout.strip()
     with tempfile.TemporaryDirectory() as folder:
         write_pictures(Path(folder, "pictures"))
-        results = []
-        for name in ("before", "after"):
-            place = Path(folder, name)
+        places = {commit: Path(folder, "before"), "this folder": Path(folder, "after")}
+        for place in places.values():
             place.mkdir()
-            print(commit if name == "before" else "this folder", flush=True)
-            source = source_of(commit, place) if name == "before" else source_here(place)
+        # both at once: this folder may change while the commit is run
+        sources = [source_of(commit, places[commit]), source_here(places["this folder"])]
+        results = []
+        for (name, place), source in zip(places.items(), sources, strict=True):
+            print(name, flush=True)
             results.append(run_version(source, place))
         before, after = map(figures, results)
         shared = [(one / SHARED).read_text(encoding="utf-8") for one in results]
