@@ -31,7 +31,7 @@ from pts3h.systems.table import SYSTEMS
 from pts3h.util.files import cache_folder
 
 PROJECT = Path(__file__).resolve().parents[1]
-IMAGES, BITS, LABELS, STEPS = 300, 16, 40, 20
+IMAGES, QUERIES, BITS, LABELS, STEPS = 300, 60, 16, 40, 10
 SUFFIXES = (".png", ".jpg", ".webp", ".bmp", ".gif", ".tif")
 SOME = ["pts3h-full", "pts3h-dsh", "dsh", "itq"]
 SHARED = "shared.txt"
@@ -42,20 +42,22 @@ NO_FIGURES = {"seconds", "code", "versions", "checksum"}
 def plans(pictures: Path) -> dict[str, Plan]:
     """What is run: all systems once, and some of them on each way to the network."""
     steps = {"steps": STEPS}
-    frozen = Setup("digits", images=IMAGES, settings=steps)
-    whole = Setup("digits", images=IMAGES, settings={"steps": 3, "freeze": False, "image_size": 32})
-    mirrored = Setup("digits", images=IMAGES, settings=steps | {"mirror": True})
-    files = Setup("nuswide21", place=str(pictures), settings=steps)
-    colours = Setup("cifar10", images=IMAGES, settings=steps | {"image_size": 64})
+    small = {"steps": 2, "image_size": 32, "labelled_per_batch": 8, "unlabelled_per_batch": 8}
+    setups = {
+        "files": Setup("nuswide21", place=str(pictures), settings=steps),
+        "whole": Setup("digits", images=IMAGES, settings=small | {"freeze": False, "warm_start": False}),
+        "mirrored": Setup("digits", images=IMAGES, settings=steps | {"mirror": True}),
+        "colours": Setup("cifar10", images=1200, settings=steps | {"image_size": 32}),
+        "frozen": Setup("digits", images=IMAGES, settings=steps),
+    }
     methods = {"frozen": SYSTEMS.names(), "whole": ["pts3h-dsh", "dsh"], "files": ["pts3h-dsh", "dsh", "itq"]}
-    setups = {"frozen": frozen, "whole": whole, "mirrored": mirrored, "files": files, "colours": colours}
     return {
         name: Plan(setup, methods.get(name, SOME), [BITS], [LABELS], runs=1) for name, setup in setups.items()
     }
 
 
 def write_pictures(folder: Path) -> None:
-    """Some digits as files of every kind, and the list that names them."""
+    """Some digits as files of every kind, and the lists that name them."""
     pixels, labels = get_digits()
     folder.mkdir()
     lines = []
@@ -63,7 +65,9 @@ def write_pictures(folder: Path) -> None:
         name = f"{number:03}{SUFFIXES[number % len(SUFFIXES)]}"
         Image.fromarray(np.asarray(pixels[number])).save(folder / name)
         lines.append(f"{name} {' '.join(str(int(labels[number] == one)) for one in range(10))}")
-    (folder / "all.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    queries, known = lines[:QUERIES], lines[QUERIES : QUERIES + LABELS]
+    for name, some in {"test": queries, "database": lines[QUERIES:], "train": known}.items():
+        (folder / f"{name}.txt").write_text("\n".join(some) + "\n", encoding="utf-8")
 
 
 def run_plans(pictures: Path, to: Path) -> None:

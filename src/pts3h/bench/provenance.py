@@ -88,7 +88,7 @@ def counts_as(code: str | None, method: str) -> str | None:
     """
     if method not in SYSTEMS:  # of a user, who has not brought it along
         return code
-    today = (digest_over(shared, method) for shared in same_figures(shared_digest()))
+    today = {digest_over(shared, method) for shared in same_figures(shared_digest())}
     return code_digest(method) if code in today else code
 
 
