@@ -10,12 +10,15 @@ import pytest
 from pts3h.bench import provenance
 from pts3h.bench.matrix import run_matrix
 from pts3h.bench.plan import Plan, Setup
-from pts3h.bench.provenance import code_digest, made_by, meaning
+from pts3h.bench.proven import PROOFS, Proof, same_figures
+from pts3h.bench.provenance import code_digest, counts_as, made_by, meaning, shared_digest
+from pts3h.bench.report import code_text
 from pts3h.errors import UserError
 from pts3h.settings.defaults import DEFAULTS
 from pts3h.systems import ranges
 from pts3h.systems.table import SYSTEMS
 from pts3h.util.sealed import sealed, unsealed
+from tests.bench.cells import result
 
 PROGRAM = '"""Says what it does."""\n\ndef double(x):\n    """Twice."""\n    return 2 * x  # why\n'
 
@@ -54,7 +57,7 @@ class TestWhatCounts:
         monkeypatch.setattr(provenance, "HOME", home)
 
         def digests():
-            provenance.code_digest.cache_clear()
+            provenance.digest_over.cache_clear()
             provenance.shared_digest.cache_clear()
             return {method: code_digest(method) for method in METHODS}
 
@@ -116,10 +119,10 @@ class TestWhatCounts:
         usual = code_digest("vat"), code_digest("sntg")
         row = SYSTEMS.find("vat")
         monkeypatch.setitem(SYSTEMS._rows, "vat", replace(row, defaults={"omega": 0.7}))
-        provenance.code_digest.cache_clear()
+        provenance.digest_over.cache_clear()
         assert code_digest("vat") != usual[0] and code_digest("sntg") == usual[1]
         monkeypatch.undo()
-        provenance.code_digest.cache_clear()
+        provenance.digest_over.cache_clear()
 
     def test_a_users_own_system_counts_by_its_module(self, tmp_path, monkeypatch):
         module = tmp_path / "own_system.py"
@@ -131,9 +134,95 @@ class TestWhatCounts:
         name = SYSTEMS.keep(own_system.MINE).name
         before = code_digest(name)
         module.write_text(source.replace("(vectors - center)", "(vectors + center)"))
-        provenance.code_digest.cache_clear()
+        provenance.digest_over.cache_clear()
         assert code_digest(name) != before
         SYSTEMS._rows.pop(name)
+
+
+class TestProofs:
+    """Shared code may change without a change of any figure; somebody has to prove it."""
+
+    @pytest.fixture
+    def change(self, tmp_path, monkeypatch):
+        """Change what all systems share, and one system as well if that is asked for."""
+        home = tmp_path / "pts3h"
+        shutil.copytree(provenance.HOME, home, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
+        monkeypatch.setattr(provenance, "HOME", home)
+
+        def change(*names):
+            before = shared_digest()
+            for path in (home / name for name in ("data/splits.py", *names)):
+                path.write_text(path.read_text(encoding="utf-8") + "\nADDED = 1\n", encoding="utf-8")
+            provenance.shared_digest.cache_clear()
+            return before, shared_digest()
+
+        yield change
+        monkeypatch.undo()
+        provenance.shared_digest.cache_clear()
+        provenance.digest_over.cache_clear()
+
+    @pytest.fixture
+    def prove(self, monkeypatch):
+        """Write rows that say so."""
+
+        def prove(*changes):
+            rows = tuple(Proof(before=a, after=b, commit="1234567", command="true") for a, b in changes)
+            monkeypatch.setattr(provenance, "same_figures", lambda shared: same_figures(shared, rows))
+
+        return prove
+
+    def test_without_one_all_runs_are_old(self, change):
+        before = {method: code_digest(method) for method in METHODS}
+        change()
+        for method, code in before.items():
+            assert counts_as(code, method) == code != code_digest(method)
+
+    def test_with_one_none_is(self, change, prove):
+        before = {method: code_digest(method) for method in METHODS}
+        prove(change())
+        for method, code in before.items():
+            assert code != code_digest(method) == counts_as(code, method)
+
+    def test_it_holds_for_no_later_change(self, change, prove):
+        before = code_digest("dsh")
+        prove(change())
+        change()
+        assert counts_as(before, "dsh") == before != code_digest("dsh")
+
+    def test_one_leads_to_the_next(self, change, prove):
+        before = code_digest("dsh")
+        prove(change(), change())
+        assert counts_as(before, "dsh") == code_digest("dsh")
+
+    def test_a_system_that_changed_too_is_old(self, change, prove):
+        before = {method: code_digest(method) for method in ("vat", "itq")}
+        prove(change("objectives/vat.py"))
+        provenance.digest_over.cache_clear()
+        assert counts_as(before["vat"], "vat") != code_digest("vat")
+        assert counts_as(before["itq"], "itq") == code_digest("itq")
+
+    def test_a_run_that_says_nothing_is_old(self):
+        assert counts_as(None, "dsh") is None
+
+    def test_a_run_of_an_unknown_system_is_left_as_it_is(self):
+        assert counts_as("code", "of-somebody-else") == "code"
+
+    def test_a_ring_of_rows_ends(self):
+        rows = [Proof(before=a, after=b, commit="1234567", command="true") for a, b in ("ab", "bc", "ca")]
+        assert same_figures("a", rows) == {"a", "b", "c"}
+
+    def test_a_report_tells_proven_code_as_one(self, change, prove):
+        cells = [result("dsh", 0.5, seed=seed) | {"code": code_digest("dsh")} for seed in range(2)]
+        changes = change()
+        cells += [result("dsh", 0.5, seed=2) | {"code": code_digest("dsh")}]
+        assert "several versions" in code_text(cells)
+        prove(changes)
+        assert code_text(cells) == "one version of each system's code"
+
+    def test_rows_are_whole(self):
+        for row in PROOFS:
+            assert {len(row.before), len(row.after)} == {64} and row.before != row.after
+            assert row.command == f"python tools/same_figures.py {row.commit}"
 
 
 class TestOldCells:
@@ -160,6 +249,17 @@ class TestOldCells:
     def test_are_run_again_where_that_is_asked_for(self, folder):
         assert run_matrix(self.PLAN, folder, workers=1, progress=False, old="again") == 0
         assert made_by(self.old) == code_digest("lsh") and json.loads(self.old.read_text())["map"] != 0.5
+
+    def test_are_of_today_where_that_is_proven(self, folder, monkeypatch):
+        earlier = provenance.digest_over("earlier", "lsh")
+        stored = unsealed(json.loads(self.old.read_text()))
+        self.old.write_text(json.dumps(sealed(stored | {"code": earlier})))
+        with pytest.raises(UserError, match="another version"):
+            run_matrix(self.PLAN, folder, workers=1, progress=False)
+        row = Proof(before="earlier", after=shared_digest(), commit="1234567", command="true")
+        monkeypatch.setattr(provenance, "same_figures", lambda shared: same_figures(shared, [row]))
+        assert run_matrix(self.PLAN, folder, workers=1, progress=False) == 0
+        assert made_by(self.old) == earlier
 
     def test_a_cell_that_does_not_say_is_old(self, folder):
         self.old.write_text("{}")

@@ -61,6 +61,16 @@ def test_help_comes_without_torch(command):
     assert f"Usage: pts3h {command}" in done.stdout
 
 
+def test_a_search_does_not_wait_for_what_it_may_not_need():
+    """Tables, pages of hits, files for other programs."""
+    code = (
+        "import sys; from pts3h.cli.app import load_command; load_command('search')\n"
+        "print([name for name in ('rich', 'html', 'pts3h.exchange', 'pts3h.nets') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_shows_an_example_that_would_be_understood(run, wide, command):
     done = run(command, "--help")

@@ -1,5 +1,7 @@
 """Which files of a folder are pictures, and which are left out by name."""
 
+import io
+import subprocess
 import sys
 
 import numpy as np
@@ -9,7 +11,7 @@ from PIL import Image
 from pts3h import SkippedWarning, UserError
 from pts3h.data import formats
 from pts3h.data.decoding import BrokenImage, decode_file
-from pts3h.data.formats import find_images, readable_formats
+from pts3h.data.formats import SUFFIXES, SUFFIXES_OF, find_images, readable_formats
 from pts3h.data.items import read_items
 from tests.pictures import smooth, write_pictures
 
@@ -45,6 +47,31 @@ def test_every_suffix_of_a_format_that_is_read(tmp_path):
     files = ["a.avif", "b.jfif", "c.jpe", "d.HEIC", "e.heif", "f.hif", "g.tif", "h.apng"]
     touch(tmp_path, *files)
     assert names_in(tmp_path) == files
+
+
+@pytest.mark.parametrize("kind", SUFFIXES_OF)
+def test_a_suffix_says_what_is_tried_first_and_not_what_a_file_is(tmp_path, kind):
+    readable_formats()
+    content = io.BytesIO()
+    Image.fromarray(smooth(40, 30)).save(content, format=kind)
+    expected = decode_file(content.getvalue(), 24)
+    for suffix in (*SUFFIXES, ".JPG", ".txt", ""):
+        path = tmp_path / f"picture{suffix}"
+        path.write_bytes(content.getvalue())
+        np.testing.assert_array_equal(decode_file(path, 24), expected)
+
+
+@pytest.mark.parametrize("name", ["a.png", "a.jpg", "a.JPEG", "a.webp", "a.gif"])
+def test_one_picture_does_not_load_the_decoders_of_all(tmp_path, name):
+    Image.fromarray(smooth(24, 24)).save(tmp_path / name)
+    program = (
+        "import sys; from pathlib import Path; from pts3h.data.decoding import decode_file\n"
+        "decode_file(Path(sys.argv[1]), 16); print('PIL.PdfImagePlugin' in sys.modules)"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", program, tmp_path / name], check=True, capture_output=True, text=True
+    )
+    assert ran.stdout.strip() == "False"
 
 
 @pytest.mark.parametrize(("suffix", "kind"), [("avif", "AVIF"), ("jfif", "JPEG"), ("heic", "HEIF")])

@@ -12,7 +12,7 @@ from ..settings.defaults import ADDED_LATER
 from ..systems.table import SYSTEMS
 from .cells import read_result
 from .plan import Cell, Old, Plan
-from .provenance import code_digest, made_by
+from .provenance import code_digest, counts_as, made_by
 from .sources import load_data, split_of
 from .tasks import task_of
 from .tuning import SEED, Try, chosen_settings, read_tries, read_try, tuning_split
@@ -22,7 +22,7 @@ def settle_runs(plan: Plan, tries: Sequence[Try], folder: Path, old: Old) -> Non
     """Refuse, keep or delete what other code or other settings made, and what would not be tried today."""
     jobs: list[Cell | Try] = [*tries, *plan.cells()]
     done = [job for job in jobs if (folder / job.file).is_file()]
-    stale = [job for job in done if made_by(folder / job.file) != code_digest(job.method)]
+    stale = [job for job in done if not is_of_today(job, folder)]
     settle(stale, folder, old)
     left = [one for one in tries if (folder / one.file).is_file() and one not in stale]
     drawn = [one for one in left if read_try(folder / one.file)[0].settings != one.settings]
@@ -30,6 +30,11 @@ def settle_runs(plan: Plan, tries: Sequence[Try], folder: Path, old: Old) -> Non
     today = [job for job in done if job not in stale and job not in drawn]
     used_now = settings_now(plan, folder)
     settle([job for job in today if used_now(job) != used_then(job, folder)], folder, old)
+
+
+def is_of_today(job: Cell | Try, folder: Path) -> bool:
+    """Whether today's code made a run, or code that is proven to give the same figures."""
+    return counts_as(made_by(folder / job.file), job.method) == code_digest(job.method)
 
 
 def used_then(job: Cell | Try, folder: Path) -> dict[str, Any]:

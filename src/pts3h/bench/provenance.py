@@ -17,6 +17,7 @@ from typing import Any
 
 from .. import __version__
 from ..systems.table import SYSTEMS
+from .proven import same_figures
 
 PACKAGE = __name__.partition(".")[0]
 HOME = Path(__file__).resolve().parents[1]
@@ -74,11 +75,28 @@ def made_by(file: Path) -> str | None:
     return found if isinstance(found, str) else None
 
 
-@cache
 def code_digest(method: str) -> str:
     """A short name of the code that shapes a system's figures. Comments and documentation do not count."""
+    return digest_over(shared_digest(), method)
+
+
+def counts_as(code: str | None, method: str) -> str | None:
+    """The code of a run; today's, if its figures are proven to be those of today.
+
+    An earlier version of the shared code is looked for under today's code of the system: who changes both at
+    once has proven nothing about the system.
+    """
+    if method not in SYSTEMS:  # of a user, who has not brought it along
+        return code
+    today = {digest_over(shared, method) for shared in same_figures(shared_digest())}
+    return code_digest(method) if code in today else code
+
+
+@cache
+def digest_over(shared: str, method: str) -> str:
+    """The short name of a system's code over some shared code."""
     system = SYSTEMS.find(method)
-    digest = hashlib.sha256(shared_digest().encode())
+    digest = hashlib.sha256(shared.encode())
     for text in (*system.written(), *own_sources(system.made_of())):
         digest.update(text.encode())
     return digest.hexdigest()[:12]

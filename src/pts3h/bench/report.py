@@ -15,6 +15,7 @@ from ..util.sealed import unsealed
 from .cells import Result, read_results
 from .leaderboard import leaderboard, rivals
 from .plots import Plot, all_plots
+from .provenance import counts_as
 from .summary import Summary, summarise
 from .tables import (
     Table,
@@ -83,8 +84,9 @@ def code_text(results: Sequence[Result]) -> str:
     """Which versions of the code made the cells; each system has code of its own."""
     versions: dict[str, Counter[str]] = {}
     for result in results:
-        code = result.get("code", "a version that does not say")
-        versions.setdefault(result["cell"].method, Counter())[code] += 1
+        method = result["cell"].method
+        code = counts_as(result.get("code"), method) or "a version that does not say"
+        versions.setdefault(method, Counter())[code] += 1
     mixed = {method: counts for method, counts in versions.items() if len(counts) > 1}
     if not mixed:
         silent = any("code" not in result for result in results)

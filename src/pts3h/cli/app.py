@@ -1,5 +1,6 @@
 """The command line: a table of commands, each loaded when it is asked for."""
 
+import gc
 import sys
 import warnings
 from importlib import import_module
@@ -102,7 +103,10 @@ def main() -> None:
         from .as_one import run_as_one  # brings torch, which the help does without
 
         run_as_one(run)
-    run()
+    try:
+        run()
+    finally:
+        gc.freeze()  # Python would look for rings among all objects, several times, before it ends
 
 
 def run() -> NoReturn:

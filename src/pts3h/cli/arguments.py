@@ -6,9 +6,7 @@ from typing import Annotated
 import typer
 
 from ..codes import By
-from ..exchange.formats import FORMATS
 from ..index.engines import ENGINES
-from ..nets.backbones.table import BACKBONES
 
 ModelFolder = Annotated[Path, typer.Argument(help="Model folder.")]
 ItemsSource = Annotated[
@@ -16,18 +14,10 @@ ItemsSource = Annotated[
 ]
 Root = Annotated[Path | None, typer.Option(help="Where relative paths of a CSV or list file start.")]
 IndexAddress = Annotated[str, typer.Argument(help=f"{' or '.join(engine.address for engine in ENGINES)}.")]
-FileFormat = Annotated[
-    str | None,
-    typer.Option("--format", help=f"{', '.join(FORMATS.names())}; by default, the suffix decides."),
-]
 SearchBy = Annotated[
     By,
     typer.Option(
         "--by",
         help="Which bits count: 'meaning' (the learned ones), 'look', or 'both', where look breaks ties.",
     ),
-]
-BackboneName = Annotated[
-    str | None,
-    typer.Option(help=f"Image network: {', '.join(BACKBONES.names())}, timm:..., torchvision:..."),
 ]

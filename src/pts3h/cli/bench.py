@@ -12,10 +12,10 @@ from ..bench.configs import read_config
 from ..bench.plan import Old, Plan, Setup, claim
 from ..data.datasets.table import DATASETS
 from ..errors import UserError
+from ..nets.backbones.table import BACKBONES
 from ..systems.table import SYSTEMS
 from ..util.extras import require
 from ..util.progress import bar_or_lines
-from .arguments import BackboneName
 from .output import say
 from .setting_flags import parse_settings
 
@@ -45,6 +45,10 @@ def spread(args: list[str]) -> list[str]:
     return result
 
 
+BackboneName = Annotated[
+    str | None,
+    typer.Option(help=f"Image network: {', '.join(BACKBONES.names())}, timm:..., torchvision:..."),
+]
 COMMAND_CLASS = ManyValues
 EXAMPLE = "pts3h bench cifar10 --methods pts3h-dsh dsh itq --bits 12 24 32 48 --runs 5 --out results/"
 

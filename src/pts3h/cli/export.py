@@ -13,7 +13,7 @@ from ..exchange import export_index
 from ..index.engines import ENGINES
 from ..model.described import ONNX
 from ..util.extras import require
-from .arguments import FileFormat
+from .file_format import FileFormat
 from .output import AsJson, say
 from .search import refuse_missing
 

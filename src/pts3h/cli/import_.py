@@ -9,7 +9,7 @@ import typer
 from ..codes import DEFAULT_WEIGHT
 from ..exchange import import_index
 from ..index.engines import ENGINES
-from .arguments import FileFormat
+from .file_format import FileFormat
 from .output import AsJson, bits_facts, say
 
 EXAMPLE = "pts3h import photos.parquet --to photos.index"

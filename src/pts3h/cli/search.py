@@ -15,7 +15,6 @@ from ..index.contract import check_model
 from ..indexing import Answer, find, recall_model, visible
 from ..util.console import plain_console, printable
 from ..util.files import write_text
-from .answers_page import answers_page
 from .arguments import IndexAddress, SearchBy
 from .output import AsJson, say
 
@@ -54,6 +53,8 @@ def search(
         check_model(target.model, encoder.fingerprint, address)
         answers = find(encoder, items, target, k=k, radius=radius, where=condition, by=by)
     if page is not None:
+        from .answers_page import answers_page  # few ask for it, and nobody else waits for what it needs
+
         write_text(page, answers_page(answers))
         asked = "1 query" if len(answers) == 1 else f"{len(answers):,} queries"
         say(f"the hits of {asked} are in {page}")

@@ -20,7 +20,7 @@ from ..cache.rows import NOWHERE
 from ..cache.segment import Key
 from ..errors import BrokenImage
 from ..util.budget import Budget
-from .formats import HEIC_EXTRA, lacks_extra, readable_formats
+from .formats import HEIC_EXTRA, formats_for, lacks_extra
 
 Pixels = NDArray[np.uint8]
 Source = Path | bytes  # a file, or the content of one
@@ -83,7 +83,8 @@ def reason_of(error: Exception, source: Source) -> str:
 def with_image(source: Source, work: Callable[[Image.Image], T]) -> T:
     """What ``work`` makes of a picture, which is gone afterwards."""
     file = io.BytesIO(source) if isinstance(source, bytes) else source
-    with Image.open(file, formats=readable_formats()) as image:
+    suffix = source.suffix.lower() if isinstance(source, Path) else ""
+    with Image.open(file, formats=formats_for(suffix)) as image:
         return work(image)
 
 

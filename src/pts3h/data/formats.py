@@ -38,6 +38,15 @@ def readable_formats() -> tuple[str, ...]:
     return tuple(SUFFIXES_OF)
 
 
+def formats_for(suffix: str) -> tuple[str, ...]:
+    """The same, that of a file's suffix first: to try another, Pillow may load the decoders of all.
+
+    Each format begins in its own way, so that the order does not matter, but for HEIC: the decoder of AVIF
+    takes some of its files, and stays before it.
+    """
+    return tuple(sorted(readable_formats(), key=lambda name: name == HEIC or suffix not in SUFFIXES_OF[name]))
+
+
 def lacks_extra(path: Path) -> bool:
     """Whether a file would be read if the extra for HEIC were installed."""
     return path.suffix.lower() in SUFFIXES_OF[HEIC] and HEIC not in readable_formats()

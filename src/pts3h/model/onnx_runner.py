@@ -116,6 +116,8 @@ def open_session(path: Path, content: bytes) -> Any:
     onnxruntime.disable_telemetry_events()  # by which builds for Windows are told
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = network_threads()
+    # A thread that waits for work by trying again and again takes a core from whoever opens the session.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     options.log_severity_level = 3  # errors alone, which are raised as well
     # A graph may name files to read weights from. Without this, it could name any below the working folder.
     options.add_session_config_entry("session.model_external_initializers_file_folder_path", str(path.parent))

@@ -1,10 +1,15 @@
 """What people read on a terminal, as it is: the name of a file is no markup and steers no terminal."""
 
-from rich.console import Console
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
-def plain_console(width: int | None = None) -> Console:
+def plain_console(width: int | None = None) -> "Console":
     """Standard output for tables; ``[bold]`` and ``:smile:`` are letters like others."""
+    from rich.console import Console  # most commands print no table, and do not wait for it
+
     return Console(width=width, markup=False, emoji=False)
 
 

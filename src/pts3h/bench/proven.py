@@ -1,0 +1,48 @@
+"""Changes of shared code that keep every figure to the bit, each with what proved it.
+
+A change of what all figures go through makes every run old, whatever it changes. One that only reads files
+sooner, or waits less, should not cost the hours of all systems. So it may have a row here, written by whoever
+made it and ran the proof. A row holds for exactly the code that it names: after the next change without one,
+all runs are old again.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proof:
+    """That two versions of the shared code give the same figures.
+
+    Attributes:
+        before: digest of the earlier version, as :func:`~pts3h.bench.provenance.shared_digest` has it.
+        after: digest of the later version.
+        commit: of the earlier version.
+        command: what compared both, and prints this row.
+    """
+
+    before: str
+    after: str
+    commit: str
+    command: str
+
+
+PROOFS = (
+    Proof(
+        before="a1128d28d71b1e799cdb6d9c9cc99930a707096a78a930c66882a455123c3261",
+        after="85b6c042229af1c17858849198a56a832f4956030f84938817e6c60bd9adc846",
+        commit="5e119ec",
+        command="python tools/same_figures.py 5e119ec",
+    ),
+)
+
+
+def same_figures(shared: str, proofs: Sequence[Proof] = PROOFS) -> frozenset[str]:
+    """The digest of some shared code, and of all earlier code from which proofs lead to it."""
+    found, waiting = set[str](), [shared]
+    while waiting:
+        digest = waiting.pop()
+        if digest not in found:
+            found.add(digest)
+            waiting += [proof.before for proof in proofs if proof.after == digest]
+    return frozenset(found)
