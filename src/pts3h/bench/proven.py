@@ -30,7 +30,7 @@ class Proof:
 PROOFS = (
     Proof(
         before="a1128d28d71b1e799cdb6d9c9cc99930a707096a78a930c66882a455123c3261",
-        after="85b6c042229af1c17858849198a56a832f4956030f84938817e6c60bd9adc846",
+        after="e467f2fbf557c34a57b28057789e1b5a30a43835ca228aa81d1cb59c159554c3",
         commit="5e119ec",
         command="python tools/same_figures.py 5e119ec",
     ),
