@@ -62,7 +62,7 @@ BOUNDS = (
     Bound("bytes of a question", "web/bodies.py", "self.usual = limits.json_bytes", "self.usual = 10**9"),
     Bound("bytes that are not announced", "web/bodies.py", "max_body_size=size", "max_body_size=10**9"),
     Bound("pixels", "web/encoding.py", "if width * height > self.limits.pixels:", "if False:"),
-    Bound("formats", "data/decoding.py", "formats=readable_formats()", "formats=None"),
+    Bound("formats", "data/decoding.py", "formats=formats_for(suffix)", "formats=None"),
     Bound(
         "content type",
         "web/routes/search.py",

@@ -11,6 +11,7 @@ from pts3h.web import encoding, serving
 from pts3h.web.limits import Limits
 from pts3h.web.routes import jobs
 from tests.data.test_decoding import png_header
+from tools.without_bounds import BOUNDS, LIBRARY
 
 PNG = {"content-type": "image/png"}
 CODE = "00" * 4
@@ -254,3 +255,9 @@ def test_ids(client, monkeypatch):
 )
 def test_questions_that_cannot_be_asked(client, body):
     refused(client.post("/api/search", json=body), 422, "bad_request")
+
+
+@pytest.mark.parametrize("bound", BOUNDS, ids=lambda bound: bound.name)
+def test_every_bound_is_where_the_tool_takes_it_out(bound):
+    """``make bounds`` takes minutes, and nobody should find out there that a line has moved."""
+    assert bound.held in (LIBRARY / bound.file).read_text(encoding="utf-8")
