@@ -6,12 +6,12 @@ import json
 
 import pytest
 from PIL import Image
+from tools.without_bounds import BOUNDS, LIBRARY
 
 from pts3h.web import encoding, serving
 from pts3h.web.limits import Limits
 from pts3h.web.routes import jobs
 from tests.data.test_decoding import png_header
-from tools.without_bounds import BOUNDS, LIBRARY
 
 PNG = {"content-type": "image/png"}
 CODE = "00" * 4
