@@ -16,7 +16,7 @@ from pts3h.bench.report import write_report
 from pts3h.bench.sources import load_data, split_of
 from pts3h.bench.tables import tuning_table
 from pts3h.bench.tasks import task_of
-from pts3h.bench.tuning import Scored, draws, read_tries, tuning_split
+from pts3h.bench.tuning import Scored, chosen_settings, draws, read_tries, tuning_split
 from pts3h.codes import hamming, pack
 from pts3h.errors import UserError
 from pts3h.systems.table import SYSTEMS
@@ -175,6 +175,29 @@ class TestMatrix:
     def test_tuned_and_plain_cells_do_not_mix(self, tuned):
         with pytest.raises(UserError, match="holds runs with other tune"):
             run_matrix(replace(PLAN, setup=replace(SETUP, tune=0)), tuned, progress=False)
+
+    def test_other_code_lengths_take_what_the_nearest_chose(self, tuned, tmp_path):
+        folder = tmp_path / "copy"
+        shutil.copytree(tuned, folder)
+        asked = replace(PLAN, methods=["splh"], bits=[8, 12], tune_bits=[8])
+        assert run_matrix(asked, folder, workers=1, progress=False) == 0
+        assert read_tries(folder) == read_tries(tuned)  # nothing was tried at 12 bits
+        first, other = (
+            json.loads((folder / f"splh-{bits}bits-40labels-seed0.json").read_text()) for bits in (8, 12)
+        )
+        assert first["tuned"] == other["tuned"] != {}
+        assert run_matrix(asked, folder, workers=1, progress=False) == 0  # and none of it is old
+
+    def test_which_length_is_nearest(self):
+        tries = {("dsh", bits, 40): [Scored({"eta": bits}, "", 0.5, 1.0, {})] for bits in (16, 48)}
+        chosen = {bits: chosen_settings(tries, Cell("dsh", bits, 40, 0)) for bits in (12, 16, 24, 32, 33, 64)}
+        assert chosen == {bits: {"eta": 48 if bits > 32 else 16} for bits in chosen}
+        for other in (Cell("dsh", 16, 41, 0), Cell("ksh", 16, 40, 0)):
+            assert chosen_settings(tries, other) == {}
+
+    def test_lengths_to_tune_at_need_tries(self):
+        with pytest.raises(UserError, match="give --tune as well"):
+            replace(PLAN, setup=replace(SETUP, tune=0), tune_bits=[8])
 
     def test_more_runs_would_report_queries_that_were_tuned_on(self, tuned):
         with pytest.raises(UserError, match="tuned for another number of runs"):

@@ -15,10 +15,12 @@ KEYS = {
     "label_count": list,
     "runs": int,
     "tune": int,
+    "tune_bits": list,
     "settings": dict,
     "of": dict,
 }
-PARTS = {"methods": str, "bits": int, "label_count": int, "of": dict}  # of what lists and dicts are made
+# of what lists and dicts are made
+PARTS = {"methods": str, "bits": int, "label_count": int, "tune_bits": int, "of": dict}
 
 
 def read_config(path: Path) -> dict[str, Any]:

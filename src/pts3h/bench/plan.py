@@ -115,6 +115,8 @@ class Plan:
         label_counts: numbers of labelled items.
         runs: seeds 0 to runs - 1.
         sensitivity: whether to vary omega, gamma and the share of similar pairs too.
+        tune_bits: code lengths at which settings are tried; none for each of ``bits``. The other lengths take
+            the settings of the nearest.
     """
 
     setup: Setup
@@ -123,12 +125,15 @@ class Plan:
     label_counts: Sequence[int]
     runs: int
     sensitivity: bool = False
+    tune_bits: Sequence[int] = ()
 
     def __post_init__(self) -> None:
         for name in (*self.methods, *self.setup.of):
             SYSTEMS.find(name)
-        for bits in self.bits:
+        for bits in (*self.bits, *self.tune_bits):
             check_bits(bits)
+        if self.tune_bits and not self.setup.tune:
+            raise UserError("--tune-bits says where to tune: give --tune as well")
         if self.runs < 1 or not self.methods or not self.bits or not self.label_counts:
             raise UserError("a matrix needs at least one method, code length, number of labels and run")
         if min(self.label_counts) < 2:

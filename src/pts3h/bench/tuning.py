@@ -93,7 +93,7 @@ def tries_of(plan: Plan, folder: Path) -> list[Try]:
     for labels in plan.label_counts if setup.tune else ():
         split = tuning_split(data, labels, plan.runs)
         for method in plan.names:
-            for bits in plan.bits:
+            for bits in plan.tune_bits or plan.bits:
                 cell = Cell(method, bits, labels, SEED)
                 choices = SYSTEMS.find(method).choices(task_of(setup, cell, data, split, folder))
                 drawn = draws(choices, setup.tune) if choices else []
@@ -185,9 +185,12 @@ def best_try(tries: Sequence[Scored]) -> Scored:
 
 
 def chosen_settings(tries: Tries, cell: Cell) -> dict[str, Any]:
-    """What tuning chose for a cell; nothing for a system that has nothing to tune."""
-    found = tries.get((cell.method, cell.bits, cell.labels), [])
-    return best_try(found).settings if found else {}
+    """What tuning chose for a cell, at its code length or the nearest; nothing where nothing is tuned."""
+    lengths = [bits for method, bits, labels in tries if (method, labels) == (cell.method, cell.labels)]
+    if not lengths:
+        return {}
+    nearest = min(lengths, key=lambda bits: (abs(bits - cell.bits), bits))
+    return best_try(tries[cell.method, nearest, cell.labels]).settings
 
 
 def read_try(path: Path) -> tuple[Try, Scored]:

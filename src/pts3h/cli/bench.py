@@ -19,7 +19,8 @@ from ..util.progress import bar_or_lines
 from .output import say
 from .setting_flags import parse_settings
 
-LISTS = ("--methods", "--bits", "--label-count")  # take several values, as in --bits 12 24 32 48
+# these take several values, as in --bits 12 24 32 48
+LISTS = ("--methods", "--bits", "--label-count", "--tune-bits")
 BITS, RUNS = [12, 24, 32, 48], 5
 
 
@@ -79,6 +80,10 @@ def bench(
         int | None,
         typer.Option(help="Tries that each method has to choose its settings, on splits never reported."),
     ] = None,
+    tune_bits: Annotated[
+        list[int] | None,
+        typer.Option(help="Code lengths to tune at; others take what the nearest chose. By default each."),
+    ] = None,
     sensitivity: Annotated[
         bool, typer.Option("--sensitivity", help="Also vary omega, gamma and the share of similar pairs.")
     ] = False,
@@ -131,6 +136,7 @@ def bench(
         counts,
         runs or stored.get("runs") or RUNS,
         sensitivity,
+        tune_bits or stored.get("tune_bits") or (),
     )
     refuse_idle_settings(plan, out)
     claim(out, setup, shlex.join(["pts3h", *sys.argv[1:]]))
