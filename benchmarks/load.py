@@ -1,6 +1,6 @@
 """One process under load: 50 threads search a million items while one adds and one asks new filters.
 
-    python benchmarks/load.py [--minutes 10] [--n 1000000] [--searchers 50]
+    python benchmarks/load.py [--minutes 10] [--n 1000000] [--searchers 50] [--batch 100]
 
 It fails if a call fails, an answer is wrong, an item that was added is not found, memory grows, or p99 of a
 search is more than five times its median. Every thread searches without a pause.
@@ -26,9 +26,11 @@ from numpy.typing import NDArray
 from pts3h import Index, open_index
 
 BITS, K, GROUPS = 64, 10, 1_000
-BATCH, PAUSE = 100, 0.05  # items per add, seconds between two adds
+PAUSE = 0.05  # seconds between two adds
 MOST_SPREAD = 5.0  # p99 of a search, as a multiple of its median
-ITEM_BYTES = 40 + BITS // 8  # in memory, see docs/speed.md; and its code, kept here to look for it afterwards
+# An item in memory (search_reload.py; nobody asks for radius tables here), what 16 kept filters say of it and
+# four ready masks (tests/index/local/test_memory.py), and its code, kept here to look for it afterwards.
+ITEM_BYTES = 26 + 8 + BITS // 8
 MOST_GROWTH = 0.05  # of memory after the warm-up, besides the items that were added
 STEP = 1.01  # of two durations that are told apart
 Codes = NDArray[np.uint8]
@@ -57,6 +59,7 @@ class Load:
     index: Index
     codes: Codes
     until: float
+    batch: int  # items per add
     plain: list[Durations] = field(default_factory=list)  # one per thread
     filtered: Durations = field(default_factory=Durations)
     added: bytearray = field(
@@ -101,7 +104,8 @@ class Load:
         rng = np.random.default_rng(seed)
         while time.monotonic() < self.until:
             first = len(self.codes) + len(self.added) // (BITS // 8)
-            ids, codes = range(first, first + BATCH), rng.integers(0, 256, (BATCH, BITS // 8), np.uint8)
+            ids = range(first, first + self.batch)
+            codes = rng.integers(0, 256, (self.batch, BITS // 8), np.uint8)
             self.index.add(ids, codes, meta=[{"group": one % GROUPS} for one in ids])
             self.added += codes.tobytes()
             time.sleep(PAUSE)
@@ -136,10 +140,10 @@ def build(folder: Path, n: int) -> tuple[Index, Codes]:
     return index, codes
 
 
-def run(index: Index, codes: Codes, seconds: float, searchers: int) -> Load:
+def run(index: Index, codes: Codes, seconds: float, searchers: int, batch: int) -> Load:
     """All threads at once, for so long."""
     begun = time.monotonic()
-    load = Load(index, codes, begun + seconds)
+    load = Load(index, codes, begun + seconds, batch)
     jobs = [(load.search, seed) for seed in range(searchers)] + [(load.filter, -1), (load.add, -2)]
     threads = [threading.Thread(target=load.guarded, args=(work, abs(seed) + 1000)) for work, seed in jobs]
     for thread in threads:
@@ -205,6 +209,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--n", type=int, default=1_000_000)
     parser.add_argument("--searchers", type=int, default=50)
+    parser.add_argument("--batch", type=int, default=100, help="items per add")
     asked = parser.parse_args()
     print(f"{asked.n:,} items of {BITS} bits, {asked.searchers} searching threads, {asked.minutes:g} minutes")
     print(
@@ -214,7 +219,7 @@ def main() -> None:
         index, codes = build(Path(place), asked.n)
         with index:
             index.search(codes[:1], k=K)  # everything is read
-            load = run(index, codes, 60 * asked.minutes, asked.searchers)
+            load = run(index, codes, 60 * asked.minutes, asked.searchers, asked.batch)
             print(f"load of the machine at the end: {os.getloadavg()[0]:.1f}")
             missing = lost(load)
     sys.exit("; ".join(show(load, missing)) or None)

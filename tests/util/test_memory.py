@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from pts3h.util.memory import return_large_blocks
+
 # memory of this process in pages, after a large array came and went
 PROGRAM = """
 import numpy as np
@@ -46,3 +48,54 @@ def test_what_is_kept_is_given_back_when_asked():
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1].startswith(expected)
+
+
+# Threads one after the other, each alive until the end and so with a store of its own, make and free arrays
+STORES = """
+import threading
+import numpy as np
+from pathlib import Path
+from pts3h.util.memory import keep_freed_memory, return_large_blocks
+
+def resident():
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+def work(mine, over):
+    array = np.ones(1_000_000)
+    del array
+    mine.set()
+    over.wait()
+
+first = np.ones(2_000_000)
+del first  # now blocks of 16 MB are no longer large to glibc
+before, over = resident(), threading.Event()
+threads = []
+{ask}
+for _ in range(6):
+    mine = threading.Event()
+    threads.append(threading.Thread(target=work, args=(mine, over)))
+    threads[-1].start()
+    mine.wait()
+print(resident() - before > 20_000_000)
+over.set()
+"""
+
+
+@pytest.mark.parametrize(
+    ("switch", "ask", "stays"),
+    [
+        ("1", "print(return_large_blocks())", "True False"),
+        ("1", "", "True"),  # what this is good for: without it, it stays
+        ("1", "print(keep_freed_memory(), return_large_blocks())", "True False True"),
+        ("0", "print(keep_freed_memory(), return_large_blocks())", "False True False"),
+    ],
+)
+def test_large_blocks_do_not_stay_with_each_thread(switch, ask, stays):
+    if platform.libc_ver()[0] != "glibc":
+        assert not return_large_blocks()
+        return
+    environment = os.environ | {"PTS3H_KEEP_MEMORY": switch}
+    program = STORES.replace("{ask}", ask)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == stays.split()

@@ -101,6 +101,8 @@ def test_info_of_earlier_formats_that_makes_no_sense(folder, name, value):
         "UPDATE meta SET checksum = NULL WHERE id = 7",
         "DELETE FROM meta WHERE id = 7; UPDATE meta SET id = 7 WHERE id = 6",
         "INSERT INTO facts VALUES ('n', 'number', 1.5, 'an id that is text')",
+        "INSERT INTO facts VALUES ('n', 'number', 1.5, x'ff')",
+        "INSERT INTO facts VALUES ('n', 'number', 1.5, CAST(x'ff' AS TEXT))",
         "DROP TABLE meta",
         "DROP TABLE facts",
         "DROP TABLE log",

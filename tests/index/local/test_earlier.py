@@ -77,7 +77,7 @@ def test_formats_2_and_3(tmp_path, number, with_cache, read_only):
 def test_the_search_structure_of_format_3_is_read(tmp_path):
     folder, _ = golden(tmp_path, 3)
     segment, _ = cache_of(folder, TWO_PARTS)
-    assert segment.ids.all() == [n for n in range(12) if n != 3]
+    assert list(segment.ids.all()) == [n for n in range(12) if n != 3]
 
 
 def test_a_bit_that_flips_in_the_metadata_of_format_3_is_noticed(tmp_path):

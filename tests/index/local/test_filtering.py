@@ -1,5 +1,6 @@
 """Filters beside other work: nobody waits, what is known survives a write, an answer is of one moment."""
 
+import sqlite3
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -9,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pts3h.index import open_index
+from pts3h.index.filters import Compare, OneOf
 from pts3h.index.local import filtering, snapshot
 from pts3h.index.local.metadata import LONG, Metadata
 
@@ -252,3 +254,19 @@ def test_long_texts_are_compared_to_their_end(tmp_path):
         assert longest == (LONG,)
         index.remove(range(len(texts)))
         assert index._store._connection.execute("SELECT count(*) FROM facts").fetchone() == (0,)
+
+
+@pytest.mark.parametrize("most", [None, 40])
+def test_ids_come_back_as_they_are_even_if_one_text_cannot_hold_them(tmp_path, most):
+    """The ids that pass are read as one text; beyond what SQLite lets a text be, one by one."""
+    odd = ['"', "\\", "[1]", "null", "1", "a,b", "\x01\x1f\x7f", "ä\u2028日\U0001f600", "'", " ", "\n\t"]
+    for name, ids in (("text", odd), ("int", [0, -1, 7, 2**63 - 1, -(2**63), 10**12])):
+        codes = random_codes(np.random.default_rng(2), len(ids), 64)
+        with open_index(tmp_path / name, 64) as index:
+            index.add(ids, codes, [{"n": place} for place in range(len(ids))])
+            with index._moment() as (_, reader):
+                if most is not None:
+                    reader._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, most)
+                assert reader.metadata.ids_where(Compare("n", "<", 100)) == ids
+                assert reader.metadata.ids_where(OneOf("n", tuple(range(len(ids))))) == ids
+                assert reader.metadata.ids_where(Compare("n", ">", 100)) == []

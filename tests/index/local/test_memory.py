@@ -60,3 +60,20 @@ def test_filters_that_are_kept_take_bits_not_bytes(folder):
         finally:
             tracemalloc.stop()
     assert held < 1.2 * (FILTERS_KEPT / 4 + MASKS_KEPT)
+
+
+def test_merging_into_a_large_segment_copies_it_once(tmp_path):
+    """The items that were there are taken as they are; what else it needs is little beside them."""
+    with open_index(tmp_path / "index", 64) as index:
+        index.add(range(N), CODES)
+        index.search(CODES[:1], 1)
+        index.search(CODES[:1], 1, {"n": 1})  # what is known of a filter is handed on
+        more = N // 4
+        index.add(range(N, N + more), CODES[:more])
+        tracemalloc.start()
+        try:
+            assert [hits.ids for hits in index.search(CODES[more : more + 2], 1)] == [[more], [more + 1]]
+            peak = tracemalloc.get_traced_memory()[1] / (N + more)
+        finally:
+            tracemalloc.stop()
+    assert peak < 2.5 * HELD

@@ -97,7 +97,7 @@ class Verdicts:
         """Keep what is known of a filter."""
         self._kept.put(key, np.packbits([verdict.passed, verdict.known], axis=1))
 
-    def hand_on(self, before: NDArray[np.int64], heir: "Verdicts", after: NDArray[np.int64]) -> None:
+    def hand_on(self, before: NDArray[np.int64] | slice, heir: "Verdicts", after: NDArray[np.int64]) -> None:
         """Rows ``before`` of this segment are rows ``after`` of another one."""
         for key, bits in self._kept.items():
             mine = self._verdict(bits)

@@ -20,6 +20,7 @@ Places = NDArray[np.int64]
 SomeIds = list[Any] | NDArray[np.int64]
 # Finding one id by bisection costs about as much as putting this many ids into a dict.
 ONE_BY_ONE = 16
+STRIP = 65_536  # integers are found so many at a time, at about 30 bytes each
 LANDMARK = 64  # ids from one landmark to the next: about a byte of memory per id
 
 
@@ -79,9 +80,9 @@ class Ids(ABC):
     def encode(self) -> bytes:
         """All ids as :func:`encode_ids` gives them."""
 
-    def all(self) -> Sequence[Any]:
-        """All ids in order."""
-        return self.take(np.arange(len(self)))
+    @abstractmethod
+    def all(self) -> SomeIds:
+        """All ids in order. What is returned must not be changed."""
 
 
 class IntIds(Ids):
@@ -106,10 +107,16 @@ class IntIds(Ids):
     def find(self, wanted: SomeIds) -> Places:
         """See :class:`Ids`."""
         asked = np.asarray(wanted, np.int64)
-        if not len(self.values):
-            return np.full(len(asked), -1, np.int64)
-        rows = np.minimum(np.searchsorted(self.values, asked), len(self.values) - 1)
-        return np.where(self.values[rows] == asked, rows, -1)
+        found = np.full(len(asked), -1, np.int64)
+        for start in range(0, len(asked) if len(self.values) else 0, STRIP):
+            some = asked[start : start + STRIP]
+            rows = np.minimum(np.searchsorted(self.values, some), len(self.values) - 1)
+            np.copyto(found[start : start + STRIP], rows, where=self.values[rows] == some)
+        return found
+
+    def all(self) -> SomeIds:
+        """See :class:`Ids`."""
+        return self.values
 
     def encode(self) -> bytes:
         """See :class:`Ids`."""
@@ -157,7 +164,7 @@ class TextIds(Ids):
         """Some of the ids as they are: to look one up in a list is quick."""
         return [self._utf8(row) for row in range(0, len(self), LANDMARK)]
 
-    def all(self) -> Sequence[Any]:
+    def all(self) -> SomeIds:
         """See :class:`Ids`."""
         return cast(list[str], decode_ids(self._raw[:-1], "text"))
 

@@ -20,7 +20,7 @@ from ...errors import UserError
 from ...kernel.types import Allowed, Found
 from ...util.addresses import shown_address
 from ...util.cores import usable_cores
-from ...util.memory import return_freed_memory
+from ...util.memory import return_freed_memory, return_large_blocks
 from ...util.turns import Turns
 from ..contract import Hits, Index, Item, check_kind, check_writable, kind_of
 from ..filters import Filter
@@ -66,6 +66,7 @@ class LocalIndex(Index):
         self._whole = False  # whether the file was checked; what it says of itself is not enough
         self._process = os.getpid()
         self._turns = Turns(TURNS_PER_CORE * usable_cores())
+        return_large_blocks()  # whichever thread comes first makes the next snapshot: each would keep its own
 
     def _drop_cache(self) -> None:
         if not self._store.read_only and self._store.in_place:

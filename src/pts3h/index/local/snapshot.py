@@ -50,7 +50,9 @@ class LivePart:
         return self.count < len(self.segment) / 2
 
     def entries(self) -> tuple[SomeIds, Codes]:
-        """Ids and codes of the items that count."""
+        """Ids and codes of the items that count; no copies if all do."""
+        if self.alive is None:
+            return self.segment.ids.all(), self.segment.codes(slice(None))
         rows = self.rows
         return self.segment.ids.pick(rows), self.segment.codes(rows)
 
@@ -67,7 +69,8 @@ class LivePart:
     def hand_on(self, ids: SomeIds, heir: Segment) -> None:
         """Tell a segment what is known of the rows that it took over: all that count here, with these ids."""
         if self.segment.verdicts:
-            self.segment.verdicts.hand_on(self.rows, heir.verdicts, heir.ids.find(ids))
+            rows = slice(None) if self.alive is None else self.rows
+            self.segment.verdicts.hand_on(rows, heir.verdicts, heir.ids.find(ids))
 
     def allowed(self, key: str) -> Allowed | None:
         """The rows that count and pass a filter; None if that is not known of all of them."""

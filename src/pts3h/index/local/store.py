@@ -201,7 +201,7 @@ class Store:
 
     def _explain(self, error: sqlite3.DatabaseError) -> UserError:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        foreign = ("no such table", "no such column", "Could not decode", "columns but")
+        foreign = ("no such table", "no such column", "Could not decode", "columns but", "JSON cannot hold")
         if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or any(
             words in str(error) for words in foreign
         ):
