@@ -75,6 +75,13 @@ BOUNDS = (
         "check_depth(await self.body(), site_of(self).limits.depth)",
         "pass",
     ),
+    Bound("depth of a search", "web/routing.py", "check_depth(content, depth)", "pass"),
+    Bound(
+        "content type of a search",
+        "web/routing.py",
+        'if kind != "application/json" and not (kind.startswith("application/") and kind.endswith("+json")):',
+        "if False:",
+    ),
     Bound(
         "depth of a filter",
         "web/asked.py",

@@ -31,7 +31,6 @@ router = routing.router("search")
 BINARY = {"schema": {"type": "string", "format": "binary"}}
 
 
-@router.post("/api/search", responses=documented(404))
 async def search(site: TheSite, asked: Search) -> Found | FoundMany:
     """Items like some and not like others, or near to a code, or to each of several codes."""
     check_search(asked, site.limits)
@@ -39,6 +38,15 @@ async def search(site: TheSite, asked: Search) -> Found | FoundMany:
     with site.collection.reading() as served:
         short = one and is_short(served.index, hits_of(asked))
     return found(site, asked) if short else await run_in(site.searching, found, site, asked)
+
+
+router.add_api_route(
+    "/api/search",
+    search,
+    methods=["POST"],
+    responses=documented(404),
+    route_class_override=routing.QuickRoute,
+)
 
 
 def check_search(asked: Search, limits: Limits) -> None:
