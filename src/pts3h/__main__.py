@@ -1,5 +1,5 @@
 """``python -m pts3h`` is ``pts3h``."""
 
-from .cli.app import main
+from .cli.start import main
 
 main()

@@ -12,7 +12,7 @@ from onnx import TensorProto, helper
 import pts3h
 from pts3h import UserError, load_model
 from pts3h.model import onnx_runner
-from pts3h.model.onnx_file import is_file_of, read_onnx, sealed_onnx
+from pts3h.model.onnx_file import check_onnx, is_file_of, sealed_onnx
 from pts3h.model.onnx_runner import FEW, OnnxRunner
 from pts3h.model.trained import Networks
 from pts3h.util.sealed import sealed
@@ -192,7 +192,11 @@ class TestTheFile:
         file = tmp_path / "model.onnx"
         file.write_bytes(sealed_onnx(b"a graph", "0123456789abcdef"))
         assert is_file_of(file, "0123456789abcdef") and not is_file_of(file, "0123456789abcdee")
-        assert read_onnx(file, "0123456789abcdef").startswith(b"a graph")
+        whole = file.read_bytes()
+        check_onnx(file, whole, "0123456789abcdef")
+        for damaged in (b"A" + whole[1:], whole[:-1], b""):
+            with pytest.raises(UserError, match="is damaged"):
+                check_onnx(file, damaged, "0123456789abcdef")
         for short in (b"", b"a", file.read_bytes()[1:50]):
             file.write_bytes(short)
             assert not is_file_of(file, "0123456789abcdef")

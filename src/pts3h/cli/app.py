@@ -55,7 +55,9 @@ class Commands(TyperGroup):
         name, command, rest = super().resolve_command(ctx, args)
         if name != "fit" and several_processes():
             raise UserError(f"torchrun is for fit, whose work it shares: run pts3h {name} by itself")
-        return name, None if command is None or name is None else load_command(name), rest
+        loaded = None if command is None or name is None else load_command(name)
+        watch_garbage()
+        return name, loaded, rest
 
 
 def load_command(name: str) -> TyperCommand:
@@ -69,6 +71,13 @@ def load_command(name: str) -> TyperCommand:
     command = typer.main.get_command(alone)
     command.name = name
     return cast(TyperCommand, command)
+
+
+def watch_garbage() -> None:
+    """Look for garbage from now on, if that was put off; not among what was imported, which stays."""
+    if not gc.isenabled():
+        gc.freeze()
+        gc.enable()
 
 
 app = typer.Typer(

@@ -1,6 +1,7 @@
 """pts3h search: find what is most like a query."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -8,8 +9,9 @@ import typer
 
 import pts3h
 
+from ..data.decoding import image_size
 from ..data.formats import SUFFIXES
-from ..data.items import read_items
+from ..data.items import Items, read_items
 from ..errors import UserError
 from ..index.contract import check_model
 from ..indexing import Answer, find, recall_model, visible
@@ -49,7 +51,9 @@ def search(
     items = read_items(queries if len(queries) > 1 or is_picture(queries[0]) else queries[0])
     refuse_missing(address)
     with pts3h.open_index(address, read_only=True) as target:
-        encoder = pts3h.load_model(model or recall_model(target.model, address))
+        with ThreadPoolExecutor(1) as thread:  # most of the time that a model takes to open, Python is free
+            thread.submit(prepare, items, table=page is None and not as_json)
+            encoder = pts3h.load_model(model or recall_model(target.model, address))
         check_model(target.model, encoder.fingerprint, address)
         answers = find(encoder, items, target, k=k, radius=radius, where=condition, by=by)
     if page is not None:
@@ -62,6 +66,15 @@ def search(
         print(json.dumps([as_plain(answer) for answer in answers]))
     elif page is None:
         print_answers(answers)
+
+
+def prepare(items: Items, *, table: bool) -> None:
+    """Import what is needed once the model is open: the decoder of the first picture, and tables."""
+    if items.paths:
+        image_size(items.paths[0])
+    if table:
+        import rich.console
+        import rich.table  # noqa: F401
 
 
 def refuse_missing(address: str) -> None:

@@ -28,13 +28,11 @@ def is_file_of(path: Path, fingerprint: str) -> bool:
         return False
 
 
-def read_onnx(path: Path, fingerprint: str) -> bytes:
-    """The content of such a file; refused if it is not what was written."""
-    content = path.read_bytes()
+def check_onnx(path: Path, content: bytes, fingerprint: str) -> None:
+    """Refuse the content of such a file if it is not what was written."""
     body = memoryview(content)[: -len(ending(fingerprint, "0" * DIGITS))]
     if content[len(body) :] != ending(fingerprint, hashlib.sha256(body).hexdigest()):
         raise UserError(f"{path} is damaged: write it anew with pts3h export MODEL --onnx")
-    return content
 
 
 def ending(fingerprint: str, digest: str) -> bytes:

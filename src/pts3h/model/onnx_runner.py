@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,7 @@ from ..util.extras import is_installed, require
 from ..util.forks import after_fork
 from ..util.progress import Progress, bar
 from .described import ONNX, WEIGHTS, Described, unreadable
-from .onnx_file import read_onnx
+from .onnx_file import check_onnx
 from .replacing import current
 from .runner import Outputs
 
@@ -94,9 +95,13 @@ class OnnxRunner:
         """A session of onnxruntime, which takes what this model encodes and returns its bits."""
         path, used = current(self.folder, ONNX), self.used
         try:
-            content = read_onnx(path, self.fingerprint)
+            content = path.read_bytes()
         except OSError as error:
             raise unreadable(self.folder, error) from error
+        with ThreadPoolExecutor(1) as thread:  # a digest of many megabytes takes as long as the import
+            checked = thread.submit(check_onnx, path, content, self.fingerprint)
+            import_runtime()
+            checked.result()
         session = open_session(path, content)
         taken = [(one.type, one.shape[1:]) for one in session.get_inputs()]
         given = {one.name: one.shape[1:] for one in session.get_outputs()}
@@ -108,12 +113,18 @@ class OnnxRunner:
         return session
 
 
-def open_session(path: Path, content: bytes) -> Any:
-    """A session of onnxruntime with the content of a file."""
+def import_runtime() -> Any:
+    """The package onnxruntime, which reports nothing."""
     os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # ordinary builds report to their maker, unless told
     import onnxruntime
 
     onnxruntime.disable_telemetry_events()  # by which builds for Windows are told
+    return onnxruntime
+
+
+def open_session(path: Path, content: bytes) -> Any:
+    """A session of onnxruntime with the content of a file."""
+    onnxruntime = import_runtime()
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = network_threads()
     # A thread that waits for work by trying again and again takes a core from whoever opens the session.
