@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from pts3h import UserError, hamming, pack, unpack
-from pts3h.codes import Layout, as_words, check_codes, code_bytes, distances, sign
+from pts3h.codes import Layout, as_text, as_words, check_codes, code_bytes, distances, from_text, sign
 
 signs = st.tuples(st.integers(0, 6), st.integers(1, 300)).flatmap(
     lambda shape: arrays(np.int8, shape, elements=st.sampled_from([-1, 1]))
@@ -19,6 +19,14 @@ def test_pack_and_unpack_are_inverse(values):
     assert codes.dtype == np.uint8
     assert codes.shape == (len(values), (bits + 7) // 8) == (len(values), code_bytes(bits))
     np.testing.assert_array_equal(unpack(codes, bits), values)
+
+
+@given(signs)
+def test_codes_as_text_and_back(values):
+    texts = ["".join("1" if value > 0 else "0" for value in row) for row in values]
+    codes, bits = pack(values), values.shape[1]
+    assert as_text(codes, bits) == texts
+    np.testing.assert_array_equal(from_text(texts, bits), codes)
 
 
 @given(signs)

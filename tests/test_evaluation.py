@@ -228,3 +228,31 @@ def test_two_parts_without_ties_are_scikit_learns():
 def test_no_look_bits_to_evaluate_by():
     with pytest.raises(UserError, match="no look bits"):
         evaluate(QUERY, codes_at([0, 1]), np.ones((1, 2), bool), bits=BITS, by="look")
+
+
+@pytest.mark.parametrize("order", ["expected", "optimistic", "pessimistic"])
+def test_items_among_themselves_do_not_count_themselves(order):
+    """As if each were asked alone, and the database held all others."""
+    codes, _, labels, _ = labelled_codes()
+    among = evaluate(codes, codes, labels=(labels, labels), bits=16, order=order).without_self()
+    alone = [
+        evaluate(
+            codes[one : one + 1],
+            np.delete(codes, one, axis=0),
+            labels=(labels[one : one + 1], np.delete(labels, one)),
+            bits=16,
+            order=order,
+        )
+        for one in range(len(codes))
+    ]
+    assert among.map == pytest.approx(np.mean([report.map for report in alone]))
+    assert among.precision_within(5) == pytest.approx(
+        np.mean([report.precision_within(5) for report in alone])
+    )
+
+
+def test_a_stable_order_has_each_beside_itself():
+    codes, _, labels, _ = labelled_codes()
+    report = evaluate(codes, codes, labels=(labels, labels), bits=16, order="stable")
+    with pytest.raises(UserError, match="leave out order"):
+        report.without_self()
