@@ -132,16 +132,17 @@ class Trainer:
     def _fit_whole(self, training: TrainingSet, images: Images, used: Used) -> Fitted:
         """Fine-tune; by default from a head trained on frozen features: it costs seconds and saves hours."""
         backbone, start, trials, near = load_backbone(used), None, list[Trial](), None
-        if used.warm_start and not self.resume:
+        if used.warm_start:
             training, problem, broken = self._frozen_problem(training, images, backbone, used)
-            used, make = self._with_share(problem, used), head_maker(used, backbone.width)
-            near = problem.neighbourhood
-            head, trials = self._choose(problem, used.for_frozen_head(), make)
-            start = self._learn(problem, head, make, name="head").teacher
-            used = used.but(best_trial(trials).settings if trials else {})
+            used, near = self._with_share(problem, used), problem.neighbourhood
         else:
             broken = find_broken(images, used.image_size)
             training = without_broken(training, broken, used)
+        if used.warm_start and not self.resume:
+            make = head_maker(used, backbone.width)
+            head, trials = self._choose(problem, used.for_frozen_head(), make)
+            start = self._learn(problem, head, make, name="head").teacher
+            used = used.but(best_trial(trials).settings if trials else {})
         problem, make = picture_problem(training, images, used, near), whole_maker(used, backbone)
         if start is None:
             used, trials = self._choose(problem, used, make)
