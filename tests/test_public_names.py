@@ -34,8 +34,8 @@ SETTINGS = """
 bits look_bits loss seed omega gamma eta consistency alpha similar_share neighbours fade classes pseudo
 divide labelled_per_batch unlabelled_per_batch steps epochs optimizer learning_rate backbone_rate
 momentum weight_decay clip warmup lead ramp
-backbone weights freeze warm_start fixed_norm hidden dropout image_size code_size mirror views crop flip
-jitter noise drop device precision compile
+backbone weights freeze warm_start fixed_blocks fixed_norm hidden dropout image_size code_size mirror views
+crop flip jitter noise drop device precision compile
 """
 
 

@@ -6,7 +6,7 @@ import torch
 
 from pts3h.data.batches import Share
 from pts3h.data.images import ImageArray
-from pts3h.data.inputs import ImageInputs, VectorInputs
+from pts3h.data.inputs import ImageInputs, MapInputs, VectorInputs
 from pts3h.data.views import ImageViews, VectorViews
 from tests.pictures import pictures
 
@@ -79,6 +79,32 @@ class TestVectors:
     def test_networks_get_single_precision(self, kind):
         inputs = VectorInputs(VECTORS.astype(kind), VectorViews())
         assert inputs.clean(POSITIONS).dtype == inputs.two_views(POSITIONS, 0)[0].dtype == torch.float32
+
+
+class TestMaps:
+    COPIES = np.stack([VECTORS, VECTORS + 100, VECTORS + 200], axis=1).astype(np.float16)
+
+    def test_the_student_sees_copies_and_the_teacher_the_picture(self):
+        positions = np.arange(50)
+        view_1, view_2 = MapInputs(self.COPIES).two_views(positions, seed=0)
+        np.testing.assert_array_equal(view_2, self.COPIES[:, 0].astype(np.float32))
+        copies = np.round((view_1.numpy() - VECTORS).mean(axis=1) / 100).astype(int)
+        assert set(copies) == {1, 2}
+        np.testing.assert_array_equal(view_1, self.COPIES[positions, copies].astype(np.float32))
+
+    def test_views_follow_the_seed(self):
+        inputs = MapInputs(self.COPIES)
+        first, again, other = (inputs.two_views(np.arange(50), seed=seed)[0] for seed in (3, 3, 4))
+        assert torch.equal(first, again) and not torch.equal(first, other)
+
+    def test_without_copies_both_see_the_picture(self):
+        for view in MapInputs(self.COPIES[:, :1]).two_views(POSITIONS, seed=0):
+            np.testing.assert_array_equal(view, self.COPIES[POSITIONS, 0].astype(np.float32))
+
+    def test_a_share_sees_what_all_would(self):
+        inputs, share = MapInputs(self.COPIES), Share(1, 3, 3)
+        parts, wholes = inputs.two_views(POSITIONS, 1, share), inputs.two_views(POSITIONS, 1)
+        assert all(torch.equal(part, whole[1:3]) for part, whole in zip(parts, wholes, strict=True))
 
 
 class TestImages:

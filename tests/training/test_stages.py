@@ -2,12 +2,16 @@
 
 import numpy as np
 import pytest
+import torch
 
-from pts3h import SkippedWarning
+from pts3h import SkippedWarning, UserError
+from pts3h.data.inputs import MapInputs
 from pts3h.data.items import read_items
 from pts3h.data.known_pairs import LabelPairs
 from pts3h.data.training_set import TrainingSet, unlabelled_pool
 from pts3h.model.folder import load_model
+from pts3h.nets.backbones.efficientnet import EfficientNetLite, pretrained_lite0
+from pts3h.nets.backbones.parts import LowerPart, UpperPart
 from pts3h.settings.asked import Settings
 from pts3h.settings.resolve import resolve
 from pts3h.training import stages
@@ -24,6 +28,7 @@ KINDS = {
     "warm": IMAGE | {"freeze": False, "warm_start": True},
     "cold": {name: value for name, value in IMAGE.items() if name != "views"},
 }
+UPPER = IMAGE | {"backbone": "efficientnet-lite0", "image_size": 32, "freeze": False, "fixed_blocks": 12}
 VECTORS = np.random.default_rng(0).normal(size=(36, 6)).astype(np.float32)
 
 
@@ -50,7 +55,7 @@ def runs(monkeypatch):
 
 def fit(kind, *, tuning=None, folder=None, watch=None, **settings):
     training = training_set(VECTORS if kind == "vectors" else pictures(36, side=16)[0])
-    used = resolve(Settings(**KINDS[kind] | settings), training)
+    used = resolve(Settings(**{**KINDS, "upper": UPPER}[kind] | settings), training)
     trainer = Trainer(tuning=tuning, folder=folder, watch=watch, progress=False, asked={"bits": 8})
     return used, trainer.fit(training, used)
 
@@ -95,6 +100,42 @@ def test_a_warm_start_trains_a_head_first_and_begins_from_it(runs):
     assert head["used"] == used.for_frozen_head() and head["start"] is None and head["name"] == "head"
     assert whole["used"] == used and whole["start"].backbone is None
     assert fitted.model.networks.backbone is None and fitted.model.networks.teacher.backbone is not None
+
+
+def test_fixed_blocks_stay_and_what_is_above_them_learns(runs, tmp_path):
+    used, fitted = fit("upper", folder=tmp_path / "out", learning_rate=0.05, backbone_rate=1.0)
+    assert used.fixed_blocks == 12 and [run["name"] for run in runs] == ["head", "training"]
+    assert isinstance(runs[-1]["problem"].inputs, MapInputs)
+    before = pretrained_lite0().state_dict()
+    for network in (fitted.model.networks.student, fitted.model.networks.teacher):
+        assert isinstance(network.backbone, EfficientNetLite), "it is one network again"
+        after = network.backbone.state_dict()
+        changed = {name for name, value in before.items() if not torch.equal(value, after[name])}
+        assert "head.conv.weight" in changed and "blocks.15.project.conv.weight" in changed
+        assert all(name.split(".")[:2] > ["blocks", "11"] or name.startswith("head") for name in changed)
+
+
+def test_what_upper_blocks_learned_from_is_what_the_model_encodes(runs, tmp_path):
+    """The kept maps are those of the pictures: the model, whole, gives the outputs of the part on them."""
+    _, fitted = fit("upper", folder=tmp_path / "out", learning_rate=0.05)
+    inputs, images = runs[-1]["problem"].inputs, pictures(36, side=16)[0]
+    model = load_model(tmp_path / "out")
+    assert model.fingerprint == fitted.model.fingerprint
+    backbone = model.networks.teacher.backbone
+    features = UpperPart(backbone, LowerPart(backbone, 12, 32))(inputs.clean(np.arange(36)))
+    expected = model.networks.teacher.head(features).detach().numpy()
+    outputs, _ = model.outputs(read_items(images), progress=False)
+    np.testing.assert_allclose(outputs, expected, rtol=0.02, atol=0.02 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [({"fixed_blocks": 17}, "between 1 and 16"), ({"backbone": "small"}, "SmallConv has no blocks")],
+)
+def test_blocks_that_are_not_there_are_refused_before_any_work(runs, settings, message):
+    with pytest.raises(UserError, match=message):
+        fit("upper", **settings)
+    assert runs == []
 
 
 def test_a_cold_start_does_not(runs):

@@ -15,7 +15,7 @@ from pts3h.training.loop import train
 from pts3h.training.stages import Trainer
 from tests.pictures import pictures
 from tests.training.runs import stopped_at
-from tests.training.test_stages import KINDS, VECTORS
+from tests.training.test_stages import KINDS, UPPER, VECTORS
 
 STEPS, STOP = 6, 1  # early: what neighbours say gives way to the teacher
 CLASSES = np.arange(36) % 3
@@ -34,13 +34,13 @@ def fit(kind, what, folder, *, resume=False):
     known = known_of(what)
     content = VECTORS if kind == "vectors" else pictures(36, side=16)[0]
     training = TrainingSet(read_items(content), known, unlabelled_pool(36, known))
-    used = resolve(Settings(**KINDS[kind] | {"steps": STEPS}), training)
+    used = resolve(Settings(**{**KINDS, "upper": UPPER}[kind] | {"steps": STEPS}), training)
     trainer = Trainer(folder=folder, resume=resume, progress=False, asked={"bits": 8})
     return trainer.fit(training, used).model
 
 
 @pytest.mark.parametrize("what", ["labels", "pairs"])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [*KINDS, "upper"])
 def test_a_fit_that_goes_on_equals_one_that_was_never_stopped(tmp_path, monkeypatch, kind, what):
     monkeypatch.setattr("pts3h.settings.used.HEAD_STEPS", 4)
     expected = fit(kind, what, tmp_path / "whole")

@@ -135,6 +135,34 @@ class VectorInputs(Inputs):
         return torch.from_numpy(self.array[positions, copies]).float()
 
 
+class MapInputs(Inputs):
+    """What the lower blocks of an image network make of pictures and of perturbed copies of them.
+
+    Args:
+        array: (n, 1 + copies, d) with the picture as it is first; may be on disk.
+    """
+
+    worth_preparing = False
+    batch = 256
+
+    def __init__(self, array: NDArray[np.floating]) -> None:
+        self.array, self.broken = array, {}
+
+    def two_views(self, positions: Positions, seed: int, share: Share | None = None) -> tuple[Tensor, Tensor]:
+        """A perturbed copy of each picture, where there are any, and the picture as it is."""
+        last = self.array.shape[1] - 1
+        copies = default_rng(seed).integers(min(1, last), last + 1, size=len(positions))
+        rows = slice(None) if share is None else share.rows
+        return self._take(positions[rows], copies[rows]), self.clean(positions[rows])
+
+    def clean(self, positions: Positions) -> Tensor:
+        """Of the pictures as they are."""
+        return self._take(positions, np.zeros(len(positions), np.int64))
+
+    def _take(self, positions: Positions, copies: NDArray[np.int64]) -> Tensor:
+        return torch.from_numpy(self.array[positions, copies]).float()
+
+
 class ImageInputs(Inputs):
     """Images, decoded and perturbed as they are needed.
 

@@ -22,5 +22,5 @@ def from_format_1(stored: Mapping[str, Any], summary: Mapping[str, Any], steps: 
     if settings["similar_share"] is None:
         settings["similar_share"] = summary["similar_share"]
     if settings["backbone"] == NO_BACKBONE:
-        settings |= {name: value for name, value in FOR_VECTORS.items() if settings[name] is None}
+        settings |= {name: value for name, value in FOR_VECTORS.items() if settings.get(name, 0) is None}
     return {name: 0 if value is None else value for name, value in settings.items()}

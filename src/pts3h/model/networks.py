@@ -9,6 +9,7 @@ import torch
 from ..errors import UserError
 from ..nets.backbones.backbone import Backbone
 from ..nets.backbones.build import build_backbone
+from ..nets.backbones.parts import LowerPart, UpperPart, divisible
 from ..nets.hash_network import HashNetwork
 from ..nets.layout import channels_last
 from ..settings.used import Used
@@ -26,6 +27,8 @@ def load_backbone(used: Used) -> Backbone:
         torch.manual_seed(0 if used.freeze else used.seed)
         backbone, missing = build_backbone(used.backbone, weights=used.weights)
     check_directions("look_bits", used.look_bits, backbone.width)
+    if used.fixed_blocks:
+        divisible(backbone, used.fixed_blocks)
     if missing:
         some = f"{', '.join(missing[:4])}{', ...' if len(missing) > 4 else ''}"
         warnings.warn(
@@ -42,21 +45,29 @@ def head_maker(used: Used, inputs: int) -> NetworkMaker:
     return lambda: HashNetwork(used.bits, inputs=inputs, hidden=used.hidden, dropout=used.dropout)
 
 
-def whole_maker(used: Used, backbone: Backbone) -> NetworkMaker:
-    """Makes networks with a copy of ``backbone`` in front."""
+def whole_maker(used: Used, backbone: Backbone, lower: LowerPart | None = None) -> NetworkMaker:
+    """Makes networks with a copy of ``backbone`` in front, or only of what is above its ``lower`` part."""
 
     def make() -> HashNetwork:
+        own = deepcopy(backbone)
         network = HashNetwork(
             used.bits,
             inputs=backbone.width,
             hidden=used.hidden,
             dropout=used.dropout,
-            backbone=deepcopy(backbone),
+            backbone=own if lower is None else UpperPart(own, lower),
             fixed_norm=used.fixed_norm,
         )
         return channels_last(network)
 
     return make
+
+
+def whole_again(network: HashNetwork) -> HashNetwork:
+    """The same with the whole image network in front, where only its upper part was trained."""
+    if isinstance(network.backbone, UpperPart):
+        network.backbone = network.backbone.whole
+    return network
 
 
 def pick_device(name: str) -> torch.device:

@@ -41,11 +41,13 @@ ADDED_LATER: dict[str, Any] = {
     "fade": 0.0,
     "classes": 0.0,
     "clip": 0.0,
+    "fixed_blocks": 0,
     "precision": "float32",
     "compile": False,
 }
 FOR_NO_FINE_TUNING: dict[str, Any] = {
     "warm_start": False,
+    "fixed_blocks": 0,
     "fixed_norm": False,
     "backbone_rate": 0.0,
 }
@@ -65,6 +67,7 @@ FOR_VECTORS: dict[str, Any] = {
     "drop": 0.1,
 }
 FOR_PICTURES: dict[str, Any] = {
+    "fixed_blocks": 0,
     "backbone_rate": 0.1,
     "mirror": False,
     "views": 3,

@@ -24,7 +24,7 @@ RULES = (
         "it is for pictures, and these items are vectors",
     ),
     Rule(
-        ("warm_start", "fixed_norm", "backbone_rate", "code_size"),
+        ("warm_start", "fixed_blocks", "fixed_norm", "backbone_rate", "code_size"),
         lambda used, loss: used.fine_tunes,
         "it is for fine-tuned networks, and here no backbone is trained",
     ),
@@ -35,7 +35,7 @@ RULES = (
     ),
     Rule(
         ("views",),
-        lambda used, loss: used.freeze or used.warm_start,
+        lambda used, loss: used.keeps_features,
         "it is for cached features, and this run computes none",
     ),
     Rule(

@@ -45,6 +45,7 @@ class Used:
     weights: str
     freeze: bool
     warm_start: bool
+    fixed_blocks: int
     fixed_norm: bool
     hidden: int
     dropout: float
@@ -75,6 +76,11 @@ class Used:
     def fine_tunes(self) -> bool:
         """Whether the backbone is trained too."""
         return self.takes_pictures and not self.freeze
+
+    @property
+    def keeps_features(self) -> bool:
+        """Whether something is computed once of each picture and its copies, and kept."""
+        return self.freeze or self.warm_start or self.fixed_blocks > 0
 
     @property
     def pixels(self) -> int:
@@ -136,7 +142,7 @@ def neutral(used: Used) -> Used:
     changes: dict[str, Any] = {}
     if used.optimizer == "adamw" and not used.warm_start:
         changes |= {"momentum": 0.0, "clip": 0.0}
-    if used.fine_tunes and not used.warm_start:
+    if not used.keeps_features:
         changes["views"] = 0
     if not used.hidden:
         changes["dropout"] = 0.0

@@ -2,17 +2,19 @@
 
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..data.images import Images
-from ..data.inputs import ImageInputs, VectorInputs
+from ..data.inputs import ImageInputs, MapInputs, VectorInputs
 from ..data.problem import Neighbourhood, Problem
 from ..data.training_set import TrainingSet
 from ..data.views import ImageViews, VectorViews
 from ..errors import SkippedWarning, UserError
 from ..nets.backbones.backbone import Backbone
+from ..nets.backbones.parts import LowerPart
 from ..nets.feature_cache import Features, FrozenBackbone
 from ..settings.resolve import check_known
 from ..settings.used import Used
@@ -41,11 +43,17 @@ def picture_problem(
     return Problem(ImageInputs(images, used.image_size, image_views(used)), training.known, pool, near)
 
 
+def map_problem(pictures: Problem, maps: Features) -> Problem:
+    """The same for the upper part of a network, by what the lower part made of the pictures."""
+    return replace(pictures, inputs=MapInputs(maps.array))
+
+
 def compute_features(
     images: Images, backbone: Backbone, used: Used, progress: Progress, ranks: Ranks | None = None
 ) -> Features:
     """Frozen features of the images and of their perturbed copies, through the cache."""
-    frozen = FrozenBackbone(backbone, name=used.backbone)
+    name = f"{used.backbone}-{backbone.blocks}-blocks" if isinstance(backbone, LowerPart) else used.backbone
+    frozen = FrozenBackbone(backbone, name=name)
 
     def cached(some: Images) -> Features:
         return frozen.cached(

@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Callable, Mapping
 from copy import deepcopy
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,9 +17,10 @@ from ..data.training_set import TrainingSet
 from ..errors import CollapseWarning, Interrupted
 from ..model.folder import save_model
 from ..model.model import Model
-from ..model.networks import NetworkMaker, head_maker, load_backbone, whole_maker
+from ..model.networks import NetworkMaker, head_maker, load_backbone, whole_again, whole_maker
 from ..model.trained import Networks
 from ..nets.backbones.backbone import Backbone
+from ..nets.backbones.parts import LowerPart
 from ..nets.hash_network import HashNetwork
 from ..nets.look import TwoParts
 from ..objectives.objective import Objective
@@ -32,7 +33,14 @@ from .checkpoint import stored_settings
 from .learning import Learned, learn
 from .look import learn_look
 from .loop import Judge, Watcher
-from .preparation import compute_features, find_broken, picture_problem, vector_problem, without_broken
+from .preparation import (
+    compute_features,
+    find_broken,
+    map_problem,
+    picture_problem,
+    vector_problem,
+    without_broken,
+)
 from .ranks import Ranks
 from .tuning import Trial, Tuning
 
@@ -143,11 +151,23 @@ class Trainer:
             head, trials = self._choose(problem, used.for_frozen_head(), make)
             start = self._learn(problem, head, make, name="head").teacher
             used = used.but(best_trial(trials).settings if trials else {})
-        problem, make = picture_problem(training, images, used, near), whole_maker(used, backbone)
+        pictures = picture_problem(training, images, used, near)
+        problem, make = self._learned_part(pictures, images, backbone, used)
         if start is None:
             used, trials = self._choose(problem, used, make)
         learned = self._learn(problem, used, make, start=start, last=True)
-        return self._fitted(training, problem, used, learned, None, broken, trials)
+        learned = replace(learned, student=whole_again(learned.student), teacher=whole_again(learned.teacher))
+        return self._fitted(training, pictures, used, learned, None, broken, trials)
+
+    def _learned_part(
+        self, pictures: Problem, images: Images, backbone: Backbone, used: Used
+    ) -> tuple[Problem, NetworkMaker]:
+        """What is learned from and what learns: whole networks from pictures, or upper parts from maps."""
+        if not used.fixed_blocks:
+            return pictures, whole_maker(used, backbone)
+        lower = LowerPart(backbone, used.fixed_blocks, used.image_size)
+        maps = compute_features(images, lower, used, self.progress, self.ranks)
+        return map_problem(pictures, maps), whole_maker(used, backbone, lower)
 
     def _frozen_problem(
         self, training: TrainingSet, images: Images, backbone: Backbone, used: Used

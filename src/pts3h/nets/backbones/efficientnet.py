@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from ...errors import UserError
-from .backbone import Backbone
+from .parts import Divisible
 
 # repeats, kernel, stride, expansion, input and output channels of each stage of lite0
 STAGES = (
@@ -35,7 +35,7 @@ PACKAGES = {
 }
 
 
-class EfficientNetLite(Backbone):
+class EfficientNetLite(Divisible):
     """Images (n, 3, h, w) in [0, 1] → features (n, 1280).
 
     Args:
@@ -61,10 +61,27 @@ class EfficientNetLite(Backbone):
         self.blocks = nn.Sequential(*blocks)
         self.head = ConvNorm(scaled_channels(STAGES[-1][-1], widen), self.width, kernel=1)
 
-    def extract(self, images: Tensor) -> Tensor:
-        """Normalised images → pooled features."""
-        features: Tensor = self.head(self.blocks(self.stem(images)))
+    def lower(self, images: Tensor, blocks: int) -> Tensor:
+        """Normalised images → maps (n, channels, h, w) by the stem and the first blocks."""
+        maps: Tensor = self.blocks[:blocks](self.stem(images))
+        return maps
+
+    def upper(self, maps: Tensor, blocks: int) -> Tensor:
+        """Maps of the first blocks → pooled features."""
+        features: Tensor = self.head(self.blocks[blocks:](maps))
         return features.mean((2, 3))
+
+    def fix(self, blocks: int) -> None:
+        """Let the stem and the first blocks stay as they are, and above them the 5 x 5 filters of channels.
+
+        On a processor the gradient of such a filter takes ten times as long as the filter, 40% of a step.
+        """
+        self.stem.requires_grad_(False)
+        self.blocks[:blocks].requires_grad_(False)
+        for module in self.blocks[blocks:].modules():
+            if isinstance(module, ConvNorm) and module.conv.groups > 1 and module.conv.kernel_size[0] > 3:
+                module.conv.requires_grad_(False)
+                module.norm.weight.requires_grad_(False)
 
     @classmethod
     def pretrained(cls, name: str) -> "EfficientNetLite":
@@ -148,7 +165,10 @@ class ConvNorm(nn.Module):
         assert norm.running_var is not None and norm.running_mean is not None
         scale = norm.weight * (norm.running_var + norm.eps).rsqrt()
         bias = norm.bias - norm.running_mean * scale
-        return self.conv.convolve(images, self.conv.weight * scale.view(-1, 1, 1, 1), bias)
+        weight = self.conv.weight * scale.view(-1, 1, 1, 1)
+        if bias.requires_grad and not weight.requires_grad:  # else oneDNN computes the gradient of both
+            return self.conv.convolve(images, weight, None) + bias.view(1, -1, 1, 1)
+        return self.conv.convolve(images, weight, bias)
 
 
 class InvertedResidual(nn.Module):
