@@ -27,6 +27,7 @@ from pts3h.bench.matrix import run_matrix
 from pts3h.bench.plan import Plan, Setup
 from pts3h.bench.provenance import shared_digest
 from pts3h.data.datasets.digits import get_digits
+from pts3h.settings.defaults import ADDED_LATER
 from pts3h.systems.table import SYSTEMS
 from pts3h.util.files import cache_folder
 
@@ -114,6 +115,8 @@ def figures(results: Path) -> dict[str, Any]:
         stored = json.loads(path.read_text(encoding="utf-8"))
         name = path.relative_to(results).as_posix()
         found[name] = {key: value for key, value in stored.items() if key not in NO_FIGURES}
+        if stored["settings"]:  # one that was added since, and is off, changes nothing
+            found[name]["settings"] = ADDED_LATER | stored["settings"]
     return found
 
 
