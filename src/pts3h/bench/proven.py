@@ -34,6 +34,12 @@ PROOFS = (
         commit="5e119ec",
         command="python tools/same_figures.py 5e119ec",
     ),
+    Proof(
+        before="e467f2fbf557c34a57b28057789e1b5a30a43835ca228aa81d1cb59c159554c3",
+        after="9046112d0ca6f08e88fc3c674eb1dac8e6c4f1e91fe597c0223f059e52f8d03e",
+        commit="9f3dbe0",
+        command="python tools/same_figures.py 9f3dbe0",
+    ),
 )
 
 
