@@ -13,6 +13,7 @@ import pytest
 from PIL import Image
 
 from pts3h.bench import matrix
+from pts3h.bench.sources import load_data
 from pts3h.cli.app import main
 
 PROJECT = Path(__file__).parents[2]
@@ -89,6 +90,7 @@ def test_bench(trace, monkeypatch):
         return ((cell, run(cell)) for cell in cells)
 
     monkeypatch.setattr(matrix, "run_all", run_all)
+    load_data.cache_clear()  # another test may have loaded the same
     words = ["--methods", "pts3h-dsh", "itq", "--bits", "12", "--label-count", "60", "--runs", "1"]
     small = ["--images", "300", "--steps", "3", "--image-size", "32"]
     check("bench", trace("bench", "digits", *words, *small, "--out", "results"))
