@@ -51,7 +51,7 @@ def main() -> None:
         print(f"{side} px: {rates['apart']:.0f} images/s apart, {rates['ours']:.0f} ours, {gain:.2f}x")
     for blocks in BLOCKS:
         lower = LowerPart(make(), blocks, side)
-        upper = [UpperPart(channels_last(make()), lower) for _ in range(2)]
+        upper = UpperPart(channels_last(make()), lower), UpperPart(channels_last(make()), lower)
         rows = torch.rand(BATCH, lower.width)
         times = race({"whole": partial(train_on, *ours, images), "upper": partial(train_on, *upper, rows)})
         rate, gain = BATCH / times["upper"], times["whole"] / times["upper"]

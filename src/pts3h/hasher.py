@@ -163,17 +163,14 @@ class Hasher:
                 trained. By default yes, unless the backbone is untrained.
             warm_start: Whether fine-tuning starts from a head trained on frozen features. By
                 default yes, unless the backbone is untrained.
-            fixed_blocks: How many of the backbone's blocks, those next to the picture, stay as
-                they are while fine-tuning. What they make of each picture and of its perturbed
-                copies is computed once and kept, so that a step takes a fraction of the time.
-                efficientnet-lite0 has 16. By default 0: all of them learn.
+            fixed_blocks: How many of the backbone's first blocks stay as they are while fine-
+                tuning, so that what they make of a picture is computed once. By default 0.
             fixed_norm: Whether fine-tuning keeps the backbone's BatchNorm statistics. By default
                 yes, unless the backbone is untrained.
             hidden: Width of the hidden layer; 0 for none. By default 512, or none behind AlexNet
                 and VGG.
             dropout: Dropout of the hidden layer. By default 0.1.
-            image_size: Pixels per side. By default three times the pictures' own, between 96 and
-                224.
+            image_size: Pixels per side. By default three times the pictures' own, 96 to 224.
             code_size: Pixels per side when a fine-tuned network encodes pictures. Random crops
                 enlarge what is in a picture, so that encoding at a third more than training
                 gains. By default ``image_size``.
@@ -183,10 +180,8 @@ class Hasher:
             crop: Smallest share of a picture's area that a random crop keeps. By default 0.5.
             flip: Probability of mirroring a picture. By default 0.5.
             jitter: Strength of random brightness, contrast and saturation. By default 0.2.
-            noise: Gaussian noise on vectors, in units of their spread. By default 0.2 for
-                embeddings, 0 for cached features.
-            drop: Share of a vector's entries that is dropped. By default 0.1 for embeddings, 0
-                for cached features.
+            noise: Gaussian noise on vectors, in their own spread. By default 0.2, 0 for features.
+            drop: Share of a vector's entries that is dropped. By default 0.1, 0 for features.
             device: "cpu", "cuda", ...; by default a GPU where there is one.
             precision: Numbers that networks compute with while training: "float32", or
                 "bfloat16", half as long, which some processors are quicker with. Losses, weights

@@ -110,9 +110,8 @@ class Settings:
     """Whether fine-tuning starts from a head trained on frozen features. By default yes, unless the backbone
     is untrained."""
     fixed_blocks: int | None = None
-    """How many of the backbone's blocks, those next to the picture, stay as they are while fine-tuning. What
-    they make of each picture and of its perturbed copies is computed once and kept, so that a step takes a
-    fraction of the time. efficientnet-lite0 has 16. By default 0: all of them learn."""
+    """How many of the backbone's first blocks stay as they are while fine-tuning, so that what they make of a
+    picture is computed once. By default 0."""
     fixed_norm: bool | None = None
     """Whether fine-tuning keeps the backbone's BatchNorm statistics. By default yes, unless the backbone is
     untrained."""
@@ -121,7 +120,7 @@ class Settings:
     dropout: float | None = None
     """Dropout of the hidden layer. By default 0.1."""
     image_size: int | None = None
-    """Pixels per side. By default three times the pictures' own, between 96 and 224."""
+    """Pixels per side. By default three times the pictures' own, 96 to 224."""
     code_size: int | None = None
     """Pixels per side when a fine-tuned network encodes pictures. Random crops enlarge what is in a picture,
     so that encoding at a third more than training gains. By default ``image_size``."""
@@ -137,10 +136,9 @@ class Settings:
     jitter: float | None = None
     """Strength of random brightness, contrast and saturation. By default 0.2."""
     noise: float | None = None
-    """Gaussian noise on vectors, in units of their spread. By default 0.2 for embeddings, 0 for cached
-    features."""
+    """Gaussian noise on vectors, in their own spread. By default 0.2, 0 for features."""
     drop: float | None = None
-    """Share of a vector's entries that is dropped. By default 0.1 for embeddings, 0 for cached features."""
+    """Share of a vector's entries that is dropped. By default 0.1, 0 for features."""
     device: str = "auto"
     """"cpu", "cuda", ...; by default a GPU where there is one."""
     precision: Precision = "auto"
