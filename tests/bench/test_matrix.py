@@ -8,7 +8,8 @@ from functools import partial
 
 import pytest
 
-from pts3h.bench.matrix import run_all
+from pts3h.bench import matrix
+from pts3h.bench.matrix import run_all, threads_each
 from pts3h.bench.plan import Cell
 from tests.bench.runners import run
 
@@ -21,6 +22,15 @@ def test_a_crash_costs_one_cell(tmp_path, workers):
     assert {cell.bits for cell, error in outcome.items() if error is None} == {12, 16, 17, 18}
     assert "unlucky" in str(outcome[cells[1]]) and "process died" in str(outcome[cells[2]])
     assert all((tmp_path / cell.file).is_file() for cell, error in outcome.items() if error is None)
+
+
+def test_processes_share_the_cores_and_heed_the_environment(monkeypatch):
+    monkeypatch.setattr(matrix, "usable_cores", lambda: 8)
+    monkeypatch.setattr("pts3h.util.cores._limits", [])
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    assert [threads_each(count) for count in (1, 2, 4, 9)] == [3, 3, 2, 1]
+    monkeypatch.setenv("OMP_NUM_THREADS", "99")
+    assert threads_each(1) == 8
 
 
 def test_each_cell_runs_once(tmp_path):

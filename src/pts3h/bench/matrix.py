@@ -16,7 +16,7 @@ from ..model.networks import load_backbone
 from ..systems.shallow.system import FEATURES as FEATURE_SETTINGS
 from ..systems.table import SYSTEMS
 from ..training.preparation import compute_features
-from ..util.cores import usable_cores
+from ..util.cores import network_threads, usable_cores
 from ..util.progress import Progress, bar
 from .cells import run_cell
 from .old_runs import settle_choices, settle_runs
@@ -70,7 +70,7 @@ def run_matrix(
     if not missing:
         return 0
     fill_feature_cache(plan.setup, missing, folder, progress)
-    threads = max(usable_cores() // processes(workers, len(missing)), 1)
+    threads = threads_each(processes(workers, len(missing)))
     run = partial(run_one, plan.setup, folder, threads, keep_codes=keep_codes, models=models or {})
     failed = run_missing(cells, folder, "runs", run, workers, progress)
     if failed and failed == len(cells):
@@ -109,6 +109,11 @@ def missing_of(jobs: Sequence[Job], folder: Path) -> list[Job]:
 def processes(asked: int | None, jobs: int) -> int:
     """How many to use: those asked for, or one per core, but no more than there are jobs."""
     return max(min(asked or usable_cores(), jobs, MOST_WORKERS), 1)
+
+
+def threads_each(count: int) -> int:
+    """Threads of each process: they share the cores, and ``OMP_NUM_THREADS`` may ask for fewer."""
+    return max(min(usable_cores() // count, network_threads()), 1)
 
 
 def run_one(
