@@ -171,9 +171,9 @@ class Hasher:
                 and VGG.
             dropout: Dropout of the hidden layer. By default 0.1.
             image_size: Pixels per side. By default three times the pictures' own, 96 to 224.
-            code_size: Pixels per side when a fine-tuned network encodes pictures. Random crops
-                enlarge what is in a picture, so that encoding at a third more than training
-                gains. By default ``image_size``.
+            code_size: Pixels per side when pictures are encoded. Random crops enlarge what is in
+                a picture, so that encoding at a third more than training gains. By default
+                ``image_size``.
             mirror: Whether a picture is encoded together with its mirror image: better codes in
                 twice the time. By default no.
             views: Perturbed copies of each picture in the feature cache. By default 3.

@@ -51,6 +51,13 @@ class TestVectors:
         assert torch.equal(first[0], again[0]) and torch.equal(first[1], again[1])
         assert not torch.equal(first[0], first[1]) and not torch.equal(first[0], other[0])
 
+    def test_smaller_copies_are_not_typical(self):
+        inputs = VectorInputs(COPIES, VectorViews(noise=0.3), steady=True, smaller=True)
+        first, second = inputs.two_views(POSITIONS, 1)
+        np.testing.assert_array_equal(second, inputs.clean(POSITIONS))
+        np.testing.assert_array_equal(inputs.typical(POSITIONS), inputs.clean(POSITIONS))
+        assert not torch.equal(first, second)
+
     def test_a_steady_second_view_is_the_mean_of_the_copies(self):
         copies = np.stack([VECTORS, VECTORS + 4], axis=1)
         plain, steady = (VectorInputs(copies, VectorViews(noise=0.3), steady=mean) for mean in (False, True))

@@ -14,7 +14,7 @@ PICTURES = pictures(80, side=20)[0]
 KINDS = {
     "vectors": (VECTORS, {"look_bits": 3}),
     "frozen": (PICTURES, SMALL | {"freeze": True}),
-    "frozen, mirrored": (PICTURES, SMALL | {"freeze": True, "mirror": True, "look_bits": 5}),
+    "frozen, mirrored": (PICTURES, SMALL | {"freeze": True, "code_size": 24, "mirror": True, "look_bits": 5}),
     "whole, mirrored": (PICTURES, SMALL | {"code_size": 24, "mirror": True, "look_bits": 5}),
 }
 

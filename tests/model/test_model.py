@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from pts3h import Model, UserError, load_model, unpack
+from pts3h.data.images import ImageArray
 from pts3h.data.inputs import VectorInputs
+from pts3h.model.inference import run
 from pts3h.model.trained import Networks
 from pts3h.nets.feature_cache import FrozenBackbone
 from tests.model.models import SMALL, VECTORS, fitted
@@ -66,6 +68,21 @@ def test_a_frozen_network_codes_a_picture_as_its_mirror_image():
     plain = changed(hasher, mirror=False)
     assert np.abs(plain.outputs(images)[0] - plain.outputs(turned)[0]).max() > 1e-5
     assert plain.fingerprint != hasher.fingerprint
+
+
+def test_a_frozen_network_codes_at_its_own_size():
+    """What is encoded is what the clean features of the training were, in learned bits and in look bits."""
+    images, _ = pictures(40, side=16)
+    hasher = fitted(images, **SMALL, freeze=True, code_size=24, look_bits=3)
+    networks = hasher.model.networks
+    features = networks.frozen.clean(ImageArray(images), size=24, keep=False).array[:, 0]
+    expected = run(networks.coder("teacher"), VectorInputs(features), np.arange(40), progress=False)
+    np.testing.assert_array_equal(hasher.outputs(images)[0], expected[:, :12])
+    np.testing.assert_array_equal(unpack(hasher.encode(images), 15) > 0, expected >= 0)
+    np.testing.assert_allclose(networks.look.center, features.astype(np.float64).mean(axis=0), atol=1e-3)
+    smaller = changed(hasher, code_size=16)
+    assert np.abs(smaller.outputs(images)[0] - expected[:, :12]).max() > 1e-5
+    assert smaller.fingerprint != hasher.fingerprint
 
 
 def test_backbone_and_fingerprint_are_made_once_per_loaded_model(tmp_path, monkeypatch):

@@ -61,7 +61,7 @@ def test_the_file_is_plain_onnx(exported):
     (said,) = proto.metadata_props
     assert said.key == "pts3h" and said.value.split()[0] == load_model(folder).fingerprint
     session = onnxruntime.InferenceSession(folder / "model.onnx")
-    pixels = np.zeros((3, 3, 16, 16), np.uint8)
+    pixels = np.zeros((3, 3, 24, 24), np.uint8)
     outputs, features = session.run(["outputs", "features"], {"pixels": pixels})
     assert outputs.shape == (3, 17) and features.shape == (3, 256)
     np.testing.assert_array_equal(features, features.astype(np.float16), "as they are kept")

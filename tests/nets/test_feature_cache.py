@@ -80,6 +80,16 @@ class TestCache:
         fresh = frozen.clean(turned, size=16, mirror=True).array
         np.testing.assert_allclose(fresh, cached[:, :1], atol=2e-3, rtol=2e-3)
 
+    def test_copies_may_be_smaller_than_the_picture_that_is_encoded(self, frozen, backbone, images, calls):
+        expected = direct(backbone, images)
+        larger = frozen.clean(images, size=24, keep=False).array
+        cached = frozen.cached(images, **OPTIONS | {"size": 24, "copy_size": 16}).array
+        np.testing.assert_array_equal(cached[:, :1], larger)
+        np.testing.assert_allclose(cached[:, 1:], expected[:, 1:], atol=2e-3, rtol=2e-3)
+        calls.clear()
+        np.testing.assert_array_equal(frozen.clean(images, size=24).array, larger)
+        assert not calls
+
     def test_the_second_time_nothing_is_computed(self, frozen, images, calls):
         first = frozen.cached(images, **OPTIONS)
         assert calls == [20] * 3  # the pictures and two copies of each
@@ -168,12 +178,13 @@ class TestCache:
         "change",
         [
             {"size": 24},
+            {"copy_size": 24},
             {"copies": 1},
             {"views": ImageViews(flip=0)},
             {"mirror": True},
             {"images": ImageArray(pictures(20, seed=1)[0])},
         ],
-        ids=["size", "copies", "views", "mirror", "content"],
+        ids=["size", "size of copies", "copies", "views", "mirror", "content"],
     )
     def test_what_shapes_the_features_is_part_of_the_key(self, frozen, images, calls, change):
         frozen.cached(images, **OPTIONS)

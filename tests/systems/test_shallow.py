@@ -134,6 +134,20 @@ def test_pictures_by_their_frozen_features():
     assert not broken and distances[alike].mean() < distances[~alike].mean()
 
 
+def test_pictures_are_learned_from_and_encoded_at_the_size_of_encoding():
+    pixels, kinds = pictures(60, side=16)
+    training = TrainingSet(from_array(pixels), LabelPairs(kinds), np.arange(0))
+    itq, shared = SYSTEMS.find("itq"), {"backbone": "small", "views": 0}
+    apart, alike, plain = (
+        Task(training, 8, settings=shared | sizes)
+        for sizes in ({"image_size": 16, "code_size": 24}, {"image_size": 24}, {"image_size": 16})
+    )
+    ours, theirs, smaller = (itq.fit(task).outputs(training.items)[0] for task in (apart, alike, plain))
+    np.testing.assert_array_equal(ours, theirs)
+    assert (ours != smaller).any()
+    assert itq.record(apart)["code_size"] == 24 and "code_size" not in itq.record(plain)
+
+
 def test_a_row_that_needs_labels_says_so_before_it_learns():
     """The row alone decides: what it would learn by is never called."""
 

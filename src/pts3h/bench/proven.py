@@ -40,6 +40,12 @@ PROOFS = (
         commit="9f3dbe0",
         command="python tools/same_figures.py 9f3dbe0",
     ),
+    Proof(
+        before="9046112d0ca6f08e88fc3c674eb1dac8e6c4f1e91fe597c0223f059e52f8d03e",
+        after="6a872bc3f72475ace129eaf7b047408aa54bd5f01c8813d16564dda1fe8a86e7",
+        commit="72ade90",
+        command="python tools/same_figures.py 72ade90",
+    ),
 )
 
 

@@ -66,7 +66,8 @@ class VectorInputs(Inputs):
         views: noise and dropout on top.
         members: positions of the items that take part in training, whose mean and spread count; None for all.
         broken: reason by position, for pictures whose features could not be computed.
-        steady: whether the second view is the mean of an item's copies instead of one of them.
+        steady: whether the second view is what is typical of an item instead of one of its copies.
+        smaller: whether the copies are of smaller pictures than the clean vector, and say less than it does.
     """
 
     worth_preparing = False  # a step on vectors takes milliseconds: a second thread costs more than it saves
@@ -80,8 +81,9 @@ class VectorInputs(Inputs):
         broken: Mapping[int, str] | None = None,
         *,
         steady: bool = False,
+        smaller: bool = False,
     ) -> None:
-        self.steady = steady
+        self.steady, self.smaller = steady, smaller
         self.array = array[:, None, :] if array.ndim == 2 else array
         self.views = views or VectorViews(noise=0.0, dropout=0.0)
         self.members = np.arange(len(array)) if members is None else members
@@ -123,10 +125,14 @@ class VectorInputs(Inputs):
         return np.asarray(self.array[positions, 1:])
 
     def typical(self, positions: Positions) -> NDArray[np.float32]:
-        """The mean of each item's copies: what they share says more of the item than any one of them."""
+        """The mean of each item's copies: what they share says more of the item than any one of them.
+
+        Smaller ones would blur it. Then the clean vector is typical.
+        """
+        counted = slice(1) if self.smaller else slice(None)
         return np.concatenate(
             [
-                np.asarray(self.array[part], np.float32).mean(axis=1)
+                np.asarray(self.array[part, counted], np.float32).mean(axis=1)
                 for part in np.array_split(positions, len(positions) // SAMPLE + 1)
             ]
         )

@@ -25,10 +25,10 @@ def sample_items(networks: Networks) -> Items:
     if not used.takes_pictures:
         center, scale = (part.cpu().numpy() for part in (networks.teacher.center, networks.teacher.scale))
         return from_array((center + scale * rng.normal(size=(SAMPLES, networks.width))).astype(np.float32))
-    pictures = np.empty((SAMPLES, used.pixels, used.pixels, 3), np.uint8)
+    pictures = np.empty((SAMPLES, used.code_size, used.code_size, 3), np.uint8)
     for number in range(SAMPLES):
         squares = 2 + number
-        place = np.arange(used.pixels) * squares // used.pixels
+        place = np.arange(used.code_size) * squares // used.code_size
         pictures[number] = rng.integers(0, 256, (squares, squares, 3))[place][:, place]
     return from_array(pictures)
 
@@ -70,6 +70,6 @@ def frozen_features(networks: Networks, items: Items) -> NDArray[np.float16]:
     used = networks.used
     assert networks.frozen is not None and items.images is not None
     features = networks.frozen.clean(
-        items.images, size=used.image_size, mirror=used.mirror, keep=False, progress=False
+        items.images, size=used.code_size, mirror=used.mirror, keep=False, progress=False
     )
     return features.array[:, 0]

@@ -79,7 +79,7 @@ class OnnxRunner:
         """Pixels (n, 3, size, size), black where a picture is broken, which is noted; or vectors."""
         if items.images is None:
             return np.asarray(np.asarray(items.content)[positions], np.float32)
-        loaded = items.images.load(positions, self.used.pixels)
+        loaded = items.images.load(positions, self.used.code_size)
         broken |= {int(positions[place]): reason for place, reason in loaded.broken.items()}
         return loaded.pixels
 
@@ -107,7 +107,7 @@ class OnnxRunner:
         given = {one.name: one.shape[1:] for one in session.get_outputs()}
         wanted = ("tensor(float)", [self.width])
         if used.takes_pictures:
-            wanted = ("tensor(uint8)", [3, used.pixels, used.pixels])
+            wanted = ("tensor(uint8)", [3, used.code_size, used.code_size])
         if taken != [wanted] or given.get(OUTPUTS) != [used.layout.bits]:
             raise UserError(f"{path} does not fit the settings of its model")
         return session

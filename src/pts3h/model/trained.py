@@ -107,6 +107,6 @@ class Networks:
         if self.frozen is None:
             return ImageInputs(images, self.used.code_size)
         features = self.frozen.clean(
-            images, size=self.used.image_size, mirror=self.used.mirror, keep=keep, progress=progress
+            images, size=self.used.code_size, mirror=self.used.mirror, keep=keep, progress=progress
         )
         return VectorInputs(features.array, broken=features.broken)

@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 import warnings
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
@@ -27,6 +27,7 @@ from ..cache.bound import cache_limit, keep_within
 from ..cache.locks import remove_unused
 from ..cache.rows import Found, Kind, find
 from ..cache.segment import Key, Segment
+from ..data.decoding import Pixels
 from ..data.images import Images, Loaded, Positions
 from ..data.views import CHANCES, ImageViews
 from ..errors import DiskError
@@ -64,26 +65,35 @@ class Wanted:
         images: the pictures.
         keys: a digest of each.
         size: pixels per side.
-        copies: perturbed copies of each.
-        views: how they are perturbed.
         mirror: whether the clean features are the mean of a picture's and its mirror image's.
+        copies: perturbed copies of each.
+        copy_size: pixels per side of the copies.
+        views: how they are perturbed.
     """
 
     images: Images
     keys: Sequence[Key]
     size: int
-    copies: int = 0
-    views: ImageViews = field(default_factory=ImageViews)
     mirror: bool = False
+    copies: int = 0
+    copy_size: int = 0
+    views: ImageViews = field(default_factory=ImageViews)
 
     def keys_at(self, positions: Iterable[int]) -> list[Key]:
         """Of some pictures."""
         return [self.keys[position] for position in positions]
 
-    def load(self, positions: Positions) -> Loaded:
-        """Some pictures, whose content is still that of their keys; the others are broken."""
-        loaded = self.images.load(positions, self.size)
-        return Loaded(loaded.pixels, loaded.broken | self.images.changed(positions, self.keys_at(positions)))
+    def load(self, positions: Positions) -> dict[int, Loaded]:
+        """Some pictures by their size: as they are encoded, and as copies are made of them.
+
+        Broken are those, too, whose content is no longer that of their keys.
+        """
+        sizes = {self.size, self.copy_size} if self.copies else {self.size}
+        loaded = {size: self.images.load(positions, size) for size in sizes}
+        broken = self.images.changed(positions, self.keys_at(positions))
+        for some in loaded.values():
+            broken = some.broken | broken
+        return {size: Loaded(some.pixels, broken) for size, some in loaded.items()}
 
     def distinct(self, positions: Positions) -> Positions:
         """The first of several that are the same; those that cannot be read are all different."""
@@ -122,18 +132,19 @@ class FrozenBackbone:
         images: Images,
         *,
         size: int,
-        copies: int,
-        views: ImageViews,
         mirror: bool = False,
+        copies: int,
+        copy_size: int | None = None,
+        views: ImageViews,
         progress: Progress = None,
     ) -> Features:
         """Features of all images: those of known ones from disk, the others are computed and kept.
 
-        The perturbed copies are the same for every training seed, so that seeds share them. Of several
-        processes with the same images one computes and the others wait. A run that was stopped goes on where
-        it was.
+        Copies may be of another size than the clean pictures. They are the same for every training seed, so
+        that seeds share them. Of several processes with the same images one computes and the others wait. A
+        run that was stopped goes on where it was.
         """
-        wanted = Wanted(images, images.keys(progress), size, copies, views, mirror)
+        wanted = Wanted(images, images.keys(progress), size, mirror, copies, copy_size or size, views)
         remove_unused(cache_folder("features").joinpath(*self._names(wanted)).glob("*.lock"))
         found = find(self._segments(wanted), wanted.keys)
         if found.known.all():
@@ -159,7 +170,7 @@ class FrozenBackbone:
 
         Without ``keep``, nothing new is kept there.
         """
-        wanted = Wanted(images, images.keys(progress), size, mirror=mirror)
+        wanted = Wanted(images, images.keys(progress), size, mirror)
         if not keep:
             return self._computed(wanted, progress)
         try:
@@ -210,33 +221,35 @@ class FrozenBackbone:
         clean = find(self._segments(replace(wanted, copies=0)), wanted.keys_at(positions))
         batches = np.split(np.arange(len(positions)), range(BATCH, len(positions), BATCH))
 
-        def load(places: Positions) -> tuple[Positions, Loaded]:
+        def load(places: Positions) -> tuple[Positions, dict[int, Loaded]]:
             return places, wanted.load(positions[places])
 
         with bar("features", len(positions), unit="images", progress=progress) as advance:
             for places, loaded in ahead(load, batches):
-                some = positions[places]
-                broken |= {int(some[place]): reason for place, reason in loaded.broken.items()}
-                good = np.setdiff1d(np.arange(len(some)), list(loaded.broken))
+                some, reasons = positions[places], loaded[wanted.size].broken
+                broken |= {int(some[place]): reason for place, reason in reasons.items()}
+                good = np.setdiff1d(np.arange(len(some)), list(reasons))
                 if len(good):
-                    pixels = torch.from_numpy(loaded.pixels[good]).float().div_(255)
+                    pixels = {size: as_floats(at_size.pixels[good]) for size, at_size in loaded.items()}
                     keep(some[good], self._versions(wanted, some[good], pixels, clean.at(places[good])))
                 advance(len(some))
         return broken
 
     def _versions(
-        self, wanted: Wanted, positions: Positions, pixels: Tensor, clean: Found
+        self, wanted: Wanted, positions: Positions, pixels: Mapping[int, Tensor], clean: Found
     ) -> NDArray[np.float16]:
         """(n, 1 + copies, width) of a batch, of which the clean features may be known."""
-        versions = np.zeros((len(pixels), 1 + wanted.copies, self.width), np.float16)
+        versions = np.zeros((len(positions), 1 + wanted.copies, self.width), np.float16)
         versions[:, :1] = clean.array(1, self.width)
         unknown = np.flatnonzero(~clean.known)
         if len(unknown):
-            versions[unknown, 0] = self._clean(pixels[unknown], wanted.mirror).half().cpu().numpy()
+            features = self._clean(pixels[wanted.size][unknown], wanted.mirror)
+            versions[unknown, 0] = features.half().cpu().numpy()
         # one copy at a time: with all at once the activations leave the cache, at half the speed
         for number in range(1, 1 + wanted.copies):
             chance = chance_of(wanted.keys_at(positions), number)
-            versions[:, number] = self(wanted.views.by_chance(pixels, chance)).half().cpu().numpy()
+            features = self(wanted.views.by_chance(pixels[wanted.copy_size], chance))
+            versions[:, number] = features.half().cpu().numpy()
         return versions
 
     def _clean(self, pixels: Tensor, mirror: bool) -> Tensor:
@@ -258,8 +271,16 @@ class FrozenBackbone:
         network = f"{plain}-{wanted.size}px-{'mirror-' if wanted.mirror else ''}{shaping}"
         if not wanted.copies:
             return network, "0-copies"
-        views = short_digest(json.dumps(asdict(wanted.views), sort_keys=True).encode())
+        shaping_copies = asdict(wanted.views)
+        if wanted.copy_size != wanted.size:
+            shaping_copies["size"] = wanted.copy_size
+        views = short_digest(json.dumps(shaping_copies, sort_keys=True).encode())
         return network, f"{wanted.copies}-copies-{views}"
+
+
+def as_floats(pixels: Pixels) -> Tensor:
+    """Bytes as numbers in [0, 1]."""
+    return torch.from_numpy(pixels).float().div_(255)
 
 
 def parts_in(folder: Path) -> int:

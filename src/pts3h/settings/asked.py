@@ -122,8 +122,8 @@ class Settings:
     image_size: int | None = None
     """Pixels per side. By default three times the pictures' own, 96 to 224."""
     code_size: int | None = None
-    """Pixels per side when a fine-tuned network encodes pictures. Random crops enlarge what is in a picture,
-    so that encoding at a third more than training gains. By default ``image_size``."""
+    """Pixels per side when pictures are encoded. Random crops enlarge what is in a picture, so that encoding
+    at a third more than training gains. By default ``image_size``."""
     mirror: bool | None = None
     """Whether a picture is encoded together with its mirror image: better codes in twice the time. By
     default no."""

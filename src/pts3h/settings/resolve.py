@@ -129,7 +129,7 @@ def complete(chosen: dict[str, Any], settings: Settings, training: TrainingSet, 
     if chosen["neighbours"] and training.known.labels is not None and "classes" not in asked:
         chosen["classes"] = CLASSES
     if not fine_tunes:
-        chosen |= FOR_NO_FINE_TUNING | {"code_size": chosen["image_size"]}
+        chosen |= FOR_NO_FINE_TUNING
     chosen["steps"] = count_steps(chosen, settings, training, fine_tunes=fine_tunes)
     chosen.setdefault("alpha", window_alpha(chosen["steps"]))
     return Used(**chosen)

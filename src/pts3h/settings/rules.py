@@ -17,14 +17,16 @@ class Rule(NamedTuple):
     why: str
 
 
+# how pictures are seen, whatever learns from them
+OF_PICTURES = ("backbone", "weights", "image_size", "code_size", "mirror", "views", "crop", "flip", "jitter")
 RULES = (
     Rule(
-        ("backbone", "weights", "freeze", "image_size", "mirror", "views", "crop", "flip", "jitter"),
+        ("freeze", *OF_PICTURES),
         lambda used, loss: used.takes_pictures,
         "it is for pictures, and these items are vectors",
     ),
     Rule(
-        ("warm_start", "fixed_blocks", "fixed_norm", "backbone_rate", "code_size"),
+        ("warm_start", "fixed_blocks", "fixed_norm", "backbone_rate"),
         lambda used, loss: used.fine_tunes,
         "it is for fine-tuned networks, and here no backbone is trained",
     ),

@@ -83,16 +83,6 @@ class Used:
         return self.freeze or self.warm_start or self.fixed_blocks > 0
 
     @property
-    def pixels(self) -> int:
-        """Pixels per side at which a picture is encoded."""
-        return self.code_size if self.fine_tunes else self.image_size
-
-    @property
-    def mirrors_features(self) -> bool:
-        """Whether frozen features are the mean of a picture's and its mirror image's."""
-        return self.mirror and not self.fine_tunes
-
-    @property
     def learns_from_unlabelled(self) -> bool:
         """Whether unlabelled items take part."""
         return self.omega > 0 and (self.consistency or self.gamma > 0)

@@ -28,7 +28,8 @@ NAMED = 3  # broken pictures that a message names
 def vector_problem(training: TrainingSet, array: NDArray[np.floating], used: Used) -> Problem:
     """Embeddings (n, d), or features of pictures and their copies (n, 1 + copies, d)."""
     views = VectorViews(noise=used.noise, dropout=used.drop)
-    inputs = VectorInputs(array, views, training.members, steady=used.guided)
+    smaller = used.image_size < used.code_size
+    inputs = VectorInputs(array, views, training.members, steady=used.guided, smaller=smaller)
     if not used.guided:
         return Problem(inputs, training.known, training.pool)
     near = neighbourhood(len(training.items), training.members, training.known, inputs.typical)
@@ -51,17 +52,23 @@ def map_problem(pictures: Problem, maps: Features) -> Problem:
 def compute_features(
     images: Images, backbone: Backbone, used: Used, progress: Progress, ranks: Ranks | None = None
 ) -> Features:
-    """Frozen features of the images and of their perturbed copies, through the cache."""
-    name = f"{used.backbone}-{backbone.blocks}-blocks" if isinstance(backbone, LowerPart) else used.backbone
+    """Frozen features of the images, as they are encoded, and of their perturbed copies, through the cache.
+
+    Maps of a lower part are for training alone: all are of one size, and none is a mean.
+    """
+    name, size, mirror = used.backbone, used.code_size, used.mirror
+    if isinstance(backbone, LowerPart):
+        name, size, mirror = f"{name}-{backbone.blocks}-blocks", used.image_size, False
     frozen = FrozenBackbone(backbone, name=name)
 
     def cached(some: Images) -> Features:
         return frozen.cached(
             some,
-            size=used.image_size,
+            size=size,
+            mirror=mirror,
             copies=used.views,
+            copy_size=used.image_size,
             views=image_views(used),
-            mirror=used.mirrors_features,
             progress=progress,
         )
 

@@ -70,7 +70,7 @@ class Encoder:
             raise Refused(422, "bad_request", "this collection holds no pictures: search by id or code")
         self._check_size(content)
         try:
-            pixels = decode_file(content, used.pixels)
+            pixels = decode_file(content, used.code_size)
         except BrokenImage as error:
             raise Refused(415, "unsupported", str(error)) from error
         items = Items(Upload(pixels, content), ["upload"])

@@ -32,10 +32,11 @@ class Features:
             return np.asarray(training.items.content)
         features = self.frozen.cached(
             images,
-            size=used.image_size,
+            size=used.code_size,
+            mirror=used.mirror,
             copies=used.views,
+            copy_size=used.image_size,
             views=image_views(used),
-            mirror=used.mirrors_features,
             progress=self.progress,
         )
         if features.broken:
@@ -49,8 +50,8 @@ class Features:
             return np.asarray(items.content), {}
         features = self.frozen.clean(
             items.images,
-            size=self.used.image_size,
-            mirror=self.used.mirrors_features,
+            size=self.used.code_size,
+            mirror=self.used.mirror,
             progress=self.progress,
         )
         return features.array[:, 0], features.broken

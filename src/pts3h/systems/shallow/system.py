@@ -12,6 +12,7 @@ from ...data.items import Items
 from ...errors import UserError
 from ...settings.asked import Settings
 from ...settings.resolve import resolve
+from ...settings.rules import OF_PICTURES
 from ...settings.used import Used
 from ...util.table import load, module_of
 from ..system import Encoder, Outputs, System, Task
@@ -22,7 +23,7 @@ Coder = Callable[[Floats], NDArray[np.float32]]
 
 CHUNK = 512
 # what says how features of pictures are computed; a shallow system has no other settings
-FEATURES = ("backbone", "weights", "image_size", "mirror", "views", "crop", "flip", "jitter", "device")
+FEATURES = (*OF_PICTURES, "device")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +58,8 @@ class ShallowSystem(System):
         """How the features were computed."""
         used = self.used(task)
         features = {name: getattr(used, name) for name in FEATURES} if used.takes_pictures else {}
+        if used.code_size == used.image_size:  # earlier records do not name it
+            features.pop("code_size", None)
         return {**features, **{name: values[0] for name, values in self.options.items()}, **task.tuned}
 
     def made_of(self) -> tuple[str, ...]:
