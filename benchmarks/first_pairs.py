@@ -52,7 +52,7 @@ def main() -> None:
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
     data = load(asked.data, asked.images)
-    settings = {name: float(value) for name, value in (entry.split("=") for entry in asked.set)}
+    settings = {name: json.loads(value) for name, value in (entry.split("=") for entry in asked.set)}
     rows = []
     for pairs, alike in [(count, share) for count in asked.pairs for share in asked.alike]:
         rows.append(measure(data, "pts3h-graph", asked.bits, asked.seeds, pairs, alike, settings))
