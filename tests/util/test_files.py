@@ -4,8 +4,6 @@ import errno
 import json
 import os
 import stat
-import time
-from concurrent.futures import ThreadPoolExecutor
 from unittest.mock import Mock
 
 import numpy as np
@@ -15,7 +13,6 @@ from pts3h import UserError
 from pts3h.util.files import (
     cache_folder,
     explain_os_errors,
-    locked,
     write_array,
     write_atomic,
     write_first,
@@ -151,21 +148,6 @@ def test_an_array_too_large_for_the_disk(small_disk):
     with pytest.raises(UserError, match=r"a\.npy: the disk is full"):
         write_array(small_disk / "a.npy", np.zeros(100_000))
     assert not list(small_disk.iterdir())
-
-
-def test_one_at_a_time(tmp_path):
-    inside, most = [], []
-
-    def work(_):
-        with locked(tmp_path / "lock"):
-            inside.append(1)
-            most.append(len(inside))
-            time.sleep(0.01)
-            inside.pop()
-
-    with ThreadPoolExecutor(4) as threads:
-        list(threads.map(work, range(8)))
-    assert len(most) == 8 and max(most) == 1
 
 
 def test_a_path_through_a_file(tmp_path):

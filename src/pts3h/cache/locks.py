@@ -10,12 +10,23 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from ..util.files import explain_os_errors
 
-def open_in_use(path: Path, *, create: bool = False) -> BinaryIO:
-    """Open a file and share its lock: to read it, or to write it where there may be none yet."""
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Let one process at a time into the block; the others wait. The lock ends with the process."""
+    with explain_os_errors(path):
+        file = open_in_use(path, create=True, operation="LOCK_EX")
+    with file:
+        yield
+
+
+def open_in_use(path: Path, *, create: bool = False, operation: str = "LOCK_SH") -> BinaryIO:
+    """Open a file and lock it: to read it, or to write it where there may be none yet."""
     while True:
         file = open_to_write(path) if create else path.open("rb")
-        lock(file, "LOCK_SH")
+        lock(file, operation)
         if still_there(file, path):
             return file
         file.close()  # it was removed while this process waited
@@ -29,7 +40,10 @@ def open_to_write(path: Path) -> BinaryIO:
 
 def still_there(file: BinaryIO, path: Path) -> bool:
     """Whether an open file is the one that the path leads to."""
-    return path.exists() and os.path.samestat(os.fstat(file.fileno()), path.stat())
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 @contextlib.contextmanager

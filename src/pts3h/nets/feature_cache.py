@@ -24,7 +24,7 @@ from torch import Tensor, nn
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 from ..cache.bound import cache_limit, keep_within
-from ..cache.locks import remove_unused
+from ..cache.locks import locked, remove_unused
 from ..cache.rows import Found, Kind, find
 from ..cache.segment import Key, Segment
 from ..data.decoding import Pixels
@@ -32,7 +32,7 @@ from ..data.images import Images, Loaded, Positions
 from ..data.views import CHANCES, ImageViews
 from ..errors import DiskError
 from ..util.ahead import ahead
-from ..util.files import cache_folder, locked
+from ..util.files import cache_folder
 from ..util.memory import keep_freed_memory
 from ..util.progress import Progress, bar
 from .backbones.backbone import Backbone

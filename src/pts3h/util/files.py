@@ -94,21 +94,6 @@ def write_together(writes: Mapping[Path, Callable[[BinaryIO], object]]) -> None:
         sync_folder(first.parent)
 
 
-@contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Let one process at a time into the block; the others wait. The lock ends with the process."""
-    try:
-        import fcntl
-    except ImportError:  # not on every system
-        yield
-        return
-    with explain_os_errors(path):
-        file = path.open("a")
-    with file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-
-
 def make_folder(folder: Path) -> None:
     """Make a folder and those above it, so that they survive a power cut. One that is there is fine."""
     made = [one for one in (folder, *folder.parents) if not one.exists()]

@@ -16,7 +16,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from pts3h.util.files import cache_folder, locked
+from pts3h.cache.locks import locked
+from pts3h.util.files import cache_folder
 
 from ..guard import free_port, start_guarded
 
