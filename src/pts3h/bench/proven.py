@@ -46,6 +46,12 @@ PROOFS = (
         commit="72ade90",
         command="python tools/same_figures.py 72ade90",
     ),
+    Proof(
+        before="6a872bc3f72475ace129eaf7b047408aa54bd5f01c8813d16564dda1fe8a86e7",
+        after="7f2956019699c632f3fd224b0df8806ab0c5593877d2d190350428199b5945b9",
+        commit="6230ccc",
+        command="python tools/same_figures.py 6230ccc",
+    ),
 )
 
 
