@@ -3,13 +3,15 @@
 import hashlib
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image, ImageOps
 
-from pts3h.data.images import ImageArray, ImageFiles
+from pts3h.data.images import ImageArray, ImageFiles, decoders
 from pts3h.data.resizing import resize_batch
 from tests.pictures import pictures, smooth, write_pictures
 
@@ -89,16 +91,36 @@ class TestArrays:
         assert [a == b for a, b in zip(after, before, strict=True)] == [True, True, False, True]
 
 
+def test_as_many_pictures_are_decoded_at_a_time_as_there_are_cores(monkeypatch):
+    """More threads take turns at the interpreter, and the network waits for its turn."""
+    monkeypatch.setattr("pts3h.data.images.usable_cores", lambda: 3)
+    lock, now, most = threading.Lock(), 0, 0
+
+    def work(_):
+        nonlocal now, most
+        with lock:
+            now += 1
+            most = max(most, now)
+        time.sleep(0.02)
+        with lock:
+            now -= 1
+
+    with decoders.__wrapped__() as threads:
+        list(threads.map(work, range(24)))
+    assert 1 < most <= 3
+
+
 PEAK = """
 import resource, sys, threading
 from pathlib import Path
 import numpy as np
-from pts3h.data import decoding
+from pts3h.data import decoding, images
 from pts3h.data.images import ImageFiles
 from pts3h.util.budget import Budget
 from pts3h.util.memory import keep_freed_memory
 
 keep_freed_memory()  # as networks do
+images.usable_cores = lambda: 6
 decoding.MEMORY = Budget(48 << 20)
 files, peak = ImageFiles([Path(sys.argv[1])] * 48), lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 decoding.image_size(files.paths[0])

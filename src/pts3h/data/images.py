@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ..cache.known_files import file_keys
 from ..cache.segment import Key
 from ..errors import BrokenImage
+from ..util.cores import usable_cores
 from ..util.forks import after_fork
 from ..util.memory import share_freed_memory
 from ..util.progress import Progress
@@ -133,9 +134,9 @@ Images = ImageFiles | ImageArray
 
 @cache
 def decoders() -> ThreadPoolExecutor:
-    """The threads of this process that read pictures."""
+    """The threads of this process that read pictures, one per core: more would only hold up the network."""
     share_freed_memory()
-    return ThreadPoolExecutor(thread_name_prefix="decode")
+    return ThreadPoolExecutor(usable_cores(), thread_name_prefix="decode")
 
 
 after_fork(decoders.cache_clear)  # a child has none of its parent's threads
