@@ -52,6 +52,12 @@ PROOFS = (
         commit="6230ccc",
         command="python tools/same_figures.py 6230ccc",
     ),
+    Proof(
+        before="7f2956019699c632f3fd224b0df8806ab0c5593877d2d190350428199b5945b9",
+        after="4c3db0c57fa07bddbdb1f78cd18029a8efdd2066b3358375b7186d1df856d920",
+        commit="b1cae3d",
+        command="python tools/same_figures.py b1cae3d",
+    ),
 )
 
 
