@@ -32,6 +32,7 @@ from pts3h.settings.asked import Settings
 from pts3h.settings.resolve import resolve
 from pts3h.settings.used import Used
 from pts3h.training.loop import Run, train
+from pts3h.util.memory import keep_freed_memory
 
 ITEMS, LABELLED, BITS = 5_000, 500, 48
 
@@ -104,6 +105,7 @@ def run_on_pictures(steps: int, **settings: Any) -> Run:
 
 
 def main() -> None:
+    keep_freed_memory()  # as whoever trains does; for both sides
     compare("cached features, 32 + 96", run_on_features(200), seconds=40)
     larger = {"labelled_per_batch": 64, "unlabelled_per_batch": 192}
     compare("cached features, 64 + 192", run_on_features(100, **larger), seconds=40)

@@ -17,8 +17,8 @@ ROWS = {  # the line's first words: where the cells of its figures are, the syst
     "tuned alike, the best rival": (["tuned"], "sntg", 5),
     "tuned alike, PTS3H-DSH": (["tuned"], "pts3h-dsh", 5),
     "tuned alike, with neighbours": (["tuned"], "pts3h-full", 5),
-    "upper half trained, encoded": (["fine-tuning-few-labels"], "dsh", 1),
-    "upper half trained, with": (["fine-tuning-few-labels"], "pts3h-full", 1),
+    "upper half trained, encoded": (["fine-tuning-few-labels"], "dsh", 3),
+    "upper half trained, with": (["fine-tuning-few-labels"], "pts3h-full", 3),
     "trained whole, DSH": (["fine-tuning-short", "fine-tuning"], "dsh", 1),
     "trained whole, PTS3H-DSH": (["fine-tuning"], "pts3h-dsh", 1),
 }
