@@ -124,7 +124,7 @@ thread.join()
 
 @pytest.mark.parametrize(("switch", "again"), [("1", "False"), ("0", "True")])
 def test_a_thread_gets_its_pages_once(switch, again):
-    """What is larger than 64 MB, or empties a store of a thread's own, would go back to the system each time."""
+    """What empties a store of a thread's own would go back to the system each time."""
     if platform.libc_ver()[0] != "glibc":
         return
     environment = os.environ | {"PTS3H_KEEP_MEMORY": switch}

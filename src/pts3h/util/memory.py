@@ -21,8 +21,8 @@ SWITCH = "PTS3H_KEEP_MEMORY"
 def keep_freed_memory() -> bool:
     """Ask glibc to keep freed memory; says whether it will. ``PTS3H_KEEP_MEMORY=0`` switches it off.
 
-    Only the store of the main thread can keep large blocks, so threads to come are to use it too. One that had
-    a store before gets its pages anew at every batch, a third of the time a network takes.
+    Only the store of the main thread can keep large blocks, so threads to come are to use it too. One that
+    had a store before gets its pages anew at every batch, a third of the time a network takes.
     """
     if os.environ.get(SWITCH) == "0" or not share_freed_memory():
         return False
