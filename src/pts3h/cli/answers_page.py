@@ -23,6 +23,7 @@ body {{ font: 14px/1.4 system-ui, sans-serif; color: #222; margin: 1rem }}
 section {{ display: flex; flex-wrap: wrap; gap: .6rem; padding: .8rem 0; border-bottom: 1px solid #ccc }}
 figure {{ margin: 0; width: 128px }} figure:first-child {{ margin-right: 1.5rem }}
 img, .none {{ width: 128px; height: 128px; object-fit: cover; background: #eee; border-radius: 4px }}
+img {{ outline: 1px solid #ddd }}
 figcaption {{ overflow-wrap: anywhere; font-size: 12px }}
 </style>
 {rows}</html>

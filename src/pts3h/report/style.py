@@ -18,6 +18,7 @@ figure { margin: 0 }
 .query ol { display: flex; flex-wrap: wrap; gap: .6rem; margin: 0; padding: 0; list-style: none }
 .query figure { width: 104px } .query figcaption { margin-top: .35rem; font-size: .8rem; line-height: 1.3 }
 .query img, .none { display: block; width: 104px; height: 104px; border-radius: 4px; background: var(--box) }
+.query img { outline: 1px solid var(--rule) }
 .none { padding: .5rem; font-size: .8rem } .query b { display: block; color: var(--ink); font-weight: 600 }
 .query p { margin: .5rem 0 0; color: var(--soft); font-size: .9rem }
 .name { overflow-wrap: anywhere }
