@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import sys
+import time
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +21,7 @@ import pts3h
 from pts3h.nets.feature_cache import FrozenBackbone
 from pts3h.objectives import vat
 from pts3h.training.loop import train
-from pts3h.training.ranks import joined
+from pts3h.training.ranks import joined, shared_store
 from tests.training import rank_steps
 from tests.training.runs import Watched, make_run, weights
 
@@ -147,6 +148,22 @@ def mistakes():
     return found | {"none": message(vectors)}
 
 
+def meeting():
+    """Whether all ranks are connected when the first one goes on, and perhaps away."""
+
+    def slow(*given, **named):
+        original(*given, **named)
+        if RANK == 0:
+            time.sleep(0.5)
+            shared_store().set("slow rank is connected", "")
+
+    original, dist.init_process_group = dist.init_process_group, slow
+    with joined():
+        connected = shared_store().check(["slow rank is connected"])
+    dist.init_process_group = original
+    return {"all connected": connected}
+
+
 def own_group():
     """A script that talks to its other processes itself goes on doing so."""
     dist.init_process_group("gloo")
@@ -157,7 +174,7 @@ def own_group():
     return {"count": int(count), "steps": len(hasher.history)}
 
 
-SCENARIOS = (steps, stopping_and_going_on, fitting, pictures, mistakes, own_group)
+SCENARIOS = (steps, stopping_and_going_on, fitting, pictures, mistakes, meeting, own_group)
 
 if __name__ == "__main__":
     warnings.simplefilter("error")

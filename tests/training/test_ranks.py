@@ -132,6 +132,9 @@ class TestFit:
         assert any("1 of 25 pictures cannot be read" in line for line in first["warned"])
         assert second["warned"] == []
 
+    def test_nobody_goes_on_before_all_are_connected(self, told):
+        assert [one["meeting"] for one in told.by_rank] == [{"all connected": True}] * 2
+
     def test_a_group_of_the_script_stays(self, told):
         assert [one["own_group"] for one in told.by_rank] == [{"count": 2, "steps": 4}] * 2
 

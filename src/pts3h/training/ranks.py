@@ -191,15 +191,21 @@ def join() -> Ranks:
     try:
         attempt = os.environ["TORCHELASTIC_RESTART_COUNT"]
         store = PrefixStore(f"pts3h/{attempt}/{next(FITS)}", shared_store())
+        group = None
         if dist.is_initialized():
-            return Ranks(rank, count, store, dist.new_group(backend=backend))
-        dist.init_process_group(backend, store=store, rank=rank, world_size=count)
+            group = dist.new_group(backend=backend)
+        else:
+            dist.init_process_group(backend, store=store, rank=rank, world_size=count)
+        # Who leaves while another still connects to it breaks that, and from then on torch counts groups
+        # differently on both: the next fit would wait in vain.
+        store.set(f"connected/{rank}", "")
+        store.wait([f"connected/{other}" for other in range(count)])
     except RuntimeError as error:
         raise UserError(
             f"the {count} processes that torchrun started do not reach each other "
             f"({str(error).splitlines()[0]}): see docs/ranks.md"
         ) from error
-    return Ranks(rank, count, store)
+    return Ranks(rank, count, store, group)
 
 
 @cache
